@@ -94,7 +94,8 @@ TYPED_TEST(Elementwise, HasTheBitsOfOneDevice) {
     for (const Values values : kAllValues)
       for (const int64_t length : {0, 1, 2, 5, 100, 1003}) {
         const bool is_quick = job.size() == 1 && job[0] == "cpu";
-        if (!is_quick && (length != 100 || values == Values::denormal)) continue;
+        const bool is_short = length <= 2 && values == Values::like;  // some ranks reduce nothing
+        if (!is_quick && !is_short && (length != 100 || values == Values::denormal)) continue;
         this->check_all(length, values, {.device = device_of(job)});
       }
 }

@@ -15,17 +15,6 @@ using testing::HasSubstr;
 using trine::Function;
 using trine::Map;
 
-TEST(Errors, ADeviceThatIsNotThereOnOneRank) {
-  const int last = size() - 1;
-  const std::vector<double> mine = {1, 2};
-  const auto text = error_of_all([&] {
-    const std::string device = rank() == last ? "abacus" : "cpu";
-    trine::mpi::sum(mine, MPI_COMM_WORLD, {.device = device});
-  });
-  EXPECT_THAT(text, HasSubstr("not_found: On rank " + std::to_string(last) +
-                              ": No device is called 'abacus'"));
-}
-
 TEST(Errors, WhatIsAskedForDiffers) {
   if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const std::vector<float> floats = {1, 2};
@@ -108,10 +97,6 @@ TEST(Errors, ViewsThatDoNotFit) {
     trine::mpi::allreduce(Function::sum, std::span(output).first(9), std::span(output).last(9),
                           MPI_COMM_WORLD);
   });
-  expect("the input has no memory", [&](auto& output) {
-    trine::mpi::allreduce(Function::sum, std::span<const double>(static_cast<double*>(nullptr), 10),
-                          output, MPI_COMM_WORLD);
-  });
   expect("the input is no dense vector", [&](auto& output) {
     auto strided = trine::host_vector(input.data(), trine::Dtype::f64, 5);
     strided.row_stride = 2;
@@ -146,18 +131,6 @@ TEST(Errors, OfAnUnknownWordInTheEnvironment) {
                 trine::mpi::allreduce(Function::sum, on.queue, input, output, MPI_COMM_WORLD);
               }),
               HasSubstr("TRINE_MPI_DEVICE_MEMORY is 'Direct'; it is direct or staged."));
-}
-
-TEST(Errors, OfADeviceAfterTheDataHasMovedReachAllRanks) {
-  const std::vector<double> input(10, 1);
-  std::vector<double> output(10);
-  const int last = size() - 1;
-  EXPECT_THAT(error_of_all([&] {
-                const std::string device = rank() == last ? "abacus" : "cpu";
-                trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD,
-                                      {.device = device});
-              }),
-              HasSubstr("not_found: On rank " + std::to_string(last) + ": No device is called"));
 }
 
 // Options are a rank's own; which messages follow, all ranks must see alike.

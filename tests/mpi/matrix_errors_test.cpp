@@ -66,8 +66,6 @@ TEST(TransposeErrors, OfOneRankAreThrownByAll) {
          [](auto&, auto& b, auto&) { b.distribution.first_row = -1; });
   expect("the local part of b needs a unit stride along its ",
          [](auto&, auto& b, auto&) { b.local.col_stride = 1; });
-  expect("the local part of b has no memory",
-         [](auto&, auto& b, auto&) { b.local.data = nullptr; });
   expect("the address of the local part of a isn't",
          [](auto& a, auto&, auto&) { a.local.data = static_cast<char*>(a.local.data) + 1; });
   expect("a is of f64, and b of f32; both have",
@@ -77,9 +75,6 @@ TEST(TransposeErrors, OfOneRankAreThrownByAll) {
   static trine::Event event;
   expect("HostOptions::event goes with calls on one rank",
          [](auto&, auto&, auto& options) { options.event = &event; });
-  EXPECT_THAT(
-      error_when([](auto&, auto&, auto& options) { options.device = "abacus"; }),
-      HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
 }
 
 /// Where both sides lie alike, or are empty, one rank transposes nothing; the options are seen to all the same.
@@ -190,7 +185,6 @@ TEST(ProductErrors, OfOneRankAreThrownByAll) {
   });
   expect("the columns of b and c are dealt out differently: blocks of 7 from process 0, and of 50",
          [](Product& p) { p.b.distribution.block_cols = 7; });
-  expect("the local part of c has no memory", [](Product& p) { p.c.local.data = nullptr; });
   expect("the local parts of b and c share memory",
          [](Product& p) { p.c.local.data = p.b.local.data; });
   static trine::Event event;
@@ -213,9 +207,6 @@ TEST(ProductErrors, InCoresWords) {
   expect("beta", [](Product& p) { p.options.continues = true; });
   expect("f64",
          [](Product& p) { p.a.local.dtype = p.b.local.dtype = p.c.local.dtype = Dtype::u32; });
-  EXPECT_THAT(
-      product_error_when([](Product& p) { p.options.device = "abacus"; }),
-      HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
 }
 
 /// Parts of c hold f32, which can't hand on chains of f64.
@@ -237,36 +228,27 @@ TEST(ProductErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
     GTEST_SKIP() << "no opencl:0, whose rung shared begins chains at 0";
   }
   trine::mpi::detail::piece_bytes = 1;
-  Part<float> a(square(), Layout::columns, std::vector<float>(400, 1)), b = a, c = a;
-  const auto text = error_of_all([&] {
-    HostOptions options = {.device = "cpu"};
-    if (rank() == size() - 1) options = {.device = "opencl:0", .rung = "shared"};
-    trine::mpi::gemm(1, a.matrix(Dtype::f32), b.matrix(Dtype::f32), 0, c.matrix(Dtype::f32),
-                     MPI_COMM_WORLD, options);
-  });
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
-  EXPECT_THAT(c.memory, testing::Each(1.0f));
-  EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
-                              ": opencl:0: rung shared refuses this gemm: begins its chains"));
-}
-
-TEST(DeviceErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
-  try {
-    trine::open("opencl:0");
-  } catch (const trine::Error&) {
-    GTEST_SKIP() << "no opencl:0, whose rung shared begins chains at 0";
-  }
-  trine::mpi::detail::piece_bytes = 1;
   Part<float> a(square(), Layout::columns, std::vector<float>(400, 1)), c = a;
   Resident on("@opencl:0");
   const auto of_a = on.upload(a, Dtype::f32), of_c = on.upload(c, Dtype::f32);
-  const auto text = error_of_all([&] {
+  const bool is_last = rank() == size() - 1;
+  const auto expect = [](auto&& multiply) {
+    EXPECT_THAT(error_of_all(multiply),
+                HasSubstr("On rank " + std::to_string(size() - 1) +
+                          ": opencl:0: rung shared refuses this gemm: begins its chains"));
+  };
+  expect([&] {
+    const auto here = a.matrix(Dtype::f32);
+    HostOptions options = {.device = "cpu"};
+    if (is_last) options = {.device = "opencl:0", .rung = "shared"};
+    trine::mpi::gemm(1, here, here, 0, c.matrix(Dtype::f32), MPI_COMM_WORLD, options);
+  });
+  EXPECT_THAT(c.memory, testing::Each(1.0f));
+  expect([&] {
     trine::mpi::gemm(on.queue, 1, of_a, of_a, 0, of_c, MPI_COMM_WORLD,
-                     {.rung = rank() == size() - 1 ? "shared" : ""});
+                     {.rung = is_last ? "shared" : ""});
   });
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
-  EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
-                              ": opencl:0: rung shared refuses this gemm: begins its chains"));
   on.download();
   EXPECT_THAT(c.memory, testing::Each(1.0f));
 }
@@ -297,7 +279,6 @@ TEST(DeviceErrors, OfOneRankAreThrownByAll) {
   const std::string ours = last + "trine::mpi: the local part of ";
   expect(ours + "b ends beyond its buffer of ",
          [](auto&, DeviceMatrix&, DeviceMatrix& b) { b.local.offset = 8; });
-  expect(ours + "a has no memory", [](auto&, DeviceMatrix& a, auto&) { a.local.buffer = {}; });
   expect("the address of the local part of a isn't",
          [](auto&, DeviceMatrix& a, auto&) { a.local.offset = 4; });
   expect(last + "trine::mpi: the local parts of a and b share memory",
@@ -306,7 +287,6 @@ TEST(DeviceErrors, OfOneRankAreThrownByAll) {
          [](trine::Queue& queue, auto&, auto&) {
            queue = trine::Queue(trine::open("cpu:threads=1"));
          });
-  expect(last, [](trine::Queue& queue, auto&, auto&) { queue = {}; });
 }
 
 TEST(DeviceErrors, OfVectors) {

@@ -14,6 +14,7 @@ namespace {
 
 namespace mpi = trine::mpi;
 using namespace ranks;
+using testing::HasSubstr;
 using trine::Dtype;
 using trine::Function;
 
@@ -54,16 +55,52 @@ struct Faulty {
   }
 };
 
-/// A call's data and how it ended.
+/// How a call ended, and whether its outputs are as they were.
 struct Outcome {
   std::string error;
   bool is_unchanged = true;
 };
 
-/// What a call is about: on a device's memory; that its output is its input.
+/// A call with its data on a device's memory; one whose output is its input.
 struct Way {
   bool is_resident, is_in_place;
 };
+
+/// Data in host memory, and a call on it: call(options).
+struct OnHost {
+  const Faulty& faulty;
+
+  trine::HostView take(std::vector<double>& memory) const {
+    return trine::host_vector(memory.data(), Dtype::f64, int64_t(memory.size()));
+  }
+  mpi::Matrix take(Part<double>& part) const { return part.matrix(Dtype::f64); }
+  template <class Call>
+  std::string error(Call&& call) const {
+    return error_of_all([&] { call(faulty.host()); });
+  }
+};
+/// Data in the memory of a queue's device, and a call on it: call(options, queue).
+struct OnQueue {
+  const Faulty& faulty;
+  Resident on{"@cpu"};
+
+  trine::View take(std::vector<double>& memory) { return on.upload(memory); }
+  mpi::DeviceMatrix take(Part<double>& part) { return on.upload(part, Dtype::f64); }
+  template <class Call>
+  std::string error(Call&& call) {
+    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
+    std::string text = error_of_all([&] { call(faulty.resident(), queue); });
+    on.download();
+    return text;
+  }
+};
+template <class Make>
+std::string error_at_place(const Faulty& faulty, const Way& way, Make&& make) {
+  OnHost host{faulty};
+  if (!way.is_resident) return make(host);
+  OnQueue queue{faulty};
+  return make(queue);
+}
 
 /// The shapes of elementwise calls.
 struct Vectors {
@@ -74,21 +111,17 @@ struct Vectors {
 enum class Form { all, root, begun, begun_root };
 
 /// Calls on (queue, input, output) or (input, output).
-template <Form form, class Views, class Options>
-void reduce_by(Function function, const Views& all, const Options& options) {
-  std::apply(
-      [&](auto&... views) {
-        const MPI_Comm comm = MPI_COMM_WORLD;
-        if constexpr (form == Form::all)
-          mpi::allreduce(function, views..., comm, options);
-        else if constexpr (form == Form::root)
-          mpi::reduce(function, views..., 0, comm, options);
-        else if constexpr (form == Form::begun)
-          mpi::iallreduce(function, views..., comm, options).wait();
-        else
-          mpi::ireduce(function, views..., 0, comm, options).wait();
-      },
-      all);
+template <Form form, class Options, class... Views>
+void reduce_by(Function function, const Options& options, Views&... views) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  if constexpr (form == Form::all)
+    mpi::allreduce(function, views..., comm, options);
+  else if constexpr (form == Form::root)
+    mpi::reduce(function, views..., 0, comm, options);
+  else if constexpr (form == Form::begun)
+    mpi::iallreduce(function, views..., comm, options).wait();
+  else
+    mpi::ireduce(function, views..., 0, comm, options).wait();
 }
 
 /// Elements of 8 bytes before and after a call.
@@ -108,92 +141,57 @@ template <Form form>
 Outcome elementwise(const Faulty& faulty, const Way& way, const Vectors& vectors) {
   std::vector<double> input(size_t(vectors.length), rank() + 0.5), other(input.size(), 77);
   std::vector<double>& output = way.is_in_place ? input : other;
-  const Dtype result = result_dtype(vectors.function, trine::Map::identity, Dtype::f64);
   const Kept kept_input(input), kept(output);
-  Outcome outcome;
-  if (way.is_resident) {
-    Resident on("@cpu");
-    trine::View from = on.upload(input), to = way.is_in_place ? from : on.upload(output);
-    to.dtype = result;
+  const std::string error = error_at_place(faulty, way, [&](auto& place) {
+    auto from = place.take(input), to = way.is_in_place ? from : place.take(output);
+    to.dtype = result_dtype(vectors.function, trine::Map::identity, Dtype::f64);
     faulty.spoil(from);
     if (faulty.is(Fault::shape)) --to.rows;
-    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
-    outcome.error = error_of_all(
-        [&] { reduce_by<form>(vectors.function, std::tie(queue, from, to), faulty.resident()); });
-    on.download();
-  } else {
-    trine::HostView from = trine::host_vector(input.data(), Dtype::f64, vectors.length);
-    trine::HostView to = trine::host_vector(output.data(), result, vectors.length);
-    faulty.spoil(from);
-    if (faulty.is(Fault::shape)) --to.rows;
-    outcome.error =
-        error_of_all([&] { reduce_by<form>(vectors.function, std::tie(from, to), faulty.host()); });
-  }
-  outcome.is_unchanged = kept.is_unchanged() && kept_input.is_unchanged();
-  return outcome;
+    return place.error([&](const auto& options, auto&... queue) {
+      reduce_by<form>(vectors.function, options, queue..., from, to);
+    });
+  });
+  return {error, kept.is_unchanged() && kept_input.is_unchanged()};
 }
 
-/// Rows over all ranks.
-Distribution by_rows(int64_t rows, int64_t cols) {
-  return {.rows = rows,
-          .cols = cols,
-          .block_rows = (rows + size() - 1) / size(),
-          .block_cols = cols,
-          .grid_rows = size()};
+/// A matrix whose rows are dealt out to all ranks.
+Part<double> by_rows(int64_t rows, int64_t cols, Layout layout, double value) {
+  const Distribution d = {.rows = rows,
+                          .cols = cols,
+                          .block_rows = (rows + size() - 1) / size(),
+                          .block_cols = cols,
+                          .grid_rows = size()};
+  return {d, layout, std::vector<double>(size_t(rows * cols), value)};
 }
 
 Outcome transpose(const Faulty& faulty, const Way& way) {
-  Part<double> a(by_rows(40, 30), Layout::rows, std::vector<double>(1200, 0.5));
-  Part<double> b(by_rows(30, 40), Layout::columns, std::vector<double>(1200, 77));
+  Part<double> a = by_rows(40, 30, Layout::rows, 0.5), b = by_rows(30, 40, Layout::columns, 77);
   const Kept kept(b.memory);
-  Outcome outcome;
-  if (way.is_resident) {
-    Resident on("@cpu");
-    mpi::DeviceMatrix from = on.upload(a, Dtype::f64);
-    const mpi::DeviceMatrix to = on.upload(b, Dtype::f64);
+  const std::string error = error_at_place(faulty, way, [&](auto& place) {
+    auto from = place.take(a), to = place.take(b);
     faulty.spoil(from.local);
     if (faulty.is(Fault::dtype)) from.local.dtype = Dtype::f32;
-    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
-    outcome.error =
-        error_of_all([&] { mpi::transpose(queue, from, to, MPI_COMM_WORLD, faulty.resident()); });
-    on.download();
-  } else {
-    mpi::Matrix from = a.matrix(Dtype::f64);
-    faulty.spoil(from.local);
-    if (faulty.is(Fault::dtype)) from.local.dtype = Dtype::f32;
-    outcome.error = error_of_all(
-        [&] { mpi::transpose(from, b.matrix(Dtype::f64), MPI_COMM_WORLD, faulty.host()); });
-  }
-  outcome.is_unchanged = kept.is_unchanged();
-  return outcome;
+    return place.error([&](const auto& options, auto&... queue) {
+      mpi::transpose(queue..., from, to, MPI_COMM_WORLD, options);
+    });
+  });
+  return {error, kept.is_unchanged()};
 }
 
 template <int beta>
 Outcome gemm(const Faulty& faulty, const Way& way) {
-  Part<double> a(by_rows(20, 600), Layout::columns, std::vector<double>(12000, 0.5));
-  Part<double> b(by_rows(600, 20), Layout::columns, std::vector<double>(12000, 0.5));
-  Part<double> c(by_rows(20, 20), Layout::columns, std::vector<double>(400, 77));
+  Part<double> a = by_rows(20, 600, Layout::columns, 0.5);
+  Part<double> b = by_rows(600, 20, Layout::columns, 0.5);
+  Part<double> c = by_rows(20, 20, Layout::columns, 77);
   const Kept kept(c.memory);
-  Outcome outcome;
-  if (way.is_resident) {
-    Resident on("@cpu");
-    mpi::DeviceMatrix left = on.upload(a, Dtype::f64);
-    const mpi::DeviceMatrix right = on.upload(b, Dtype::f64), to = on.upload(c, Dtype::f64);
+  const std::string error = error_at_place(faulty, way, [&](auto& place) {
+    auto left = place.take(a), right = place.take(b), to = place.take(c);
     faulty.spoil(left.local);
-    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
-    outcome.error = error_of_all(
-        [&] { mpi::gemm(queue, 1, left, right, beta, to, MPI_COMM_WORLD, faulty.resident()); });
-    on.download();
-  } else {
-    mpi::Matrix left = a.matrix(Dtype::f64);
-    faulty.spoil(left.local);
-    outcome.error = error_of_all([&] {
-      mpi::gemm(1, left, b.matrix(Dtype::f64), beta, c.matrix(Dtype::f64), MPI_COMM_WORLD,
-                faulty.host());
+    return place.error([&](const auto& options, auto&... queue) {
+      mpi::gemm(queue..., 1, left, right, beta, to, MPI_COMM_WORLD, options);
     });
-  }
-  outcome.is_unchanged = kept.is_unchanged();
-  return outcome;
+  });
+  return {error, kept.is_unchanged()};
 }
 
 /// Calls that return what the ranks have in common: a rank that throws has none.
@@ -202,34 +200,31 @@ enum class Value { exact_sum, exact_dot, partial, sum, dot, min, max, argmin, ar
 template <Value value>
 Outcome returned(const Faulty& faulty, const Way& way) {
   std::vector<double> memory(100, 0.5);
-  const MPI_Comm comm = MPI_COMM_WORLD;
-  const auto map = trine::Map::identity;
-  if (way.is_resident) {
-    Resident on("@cpu");
-    trine::View x = on.upload(memory);
-    faulty.spoil(x);
-    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
-    return {error_of_all([&] {
-      if constexpr (value == Value::exact_sum) mpi::exact_sum(queue, x, map, comm);
-      if constexpr (value == Value::exact_dot) mpi::exact_dot(queue, x, x, comm);
-      if constexpr (value == Value::partial) mpi::partial(Function::max, queue, x, 0, map, comm);
-    })};
-  }
-  trine::ConstHostView x = trine::host_vector(memory.data(), Dtype::f64, 100);
-  faulty.spoil(x);
   const std::span<const double> range(memory.data(), faulty.is(Fault::memory) ? 0 : 100);
-  return {error_of_all([&] {
-    const trine::HostOptions o = faulty.host();
-    if constexpr (value == Value::exact_sum) mpi::exact_sum(x, map, comm, o);
-    if constexpr (value == Value::exact_dot) mpi::exact_dot(x, x, comm, o);
-    if constexpr (value == Value::partial) mpi::partial(Function::argmax, x, 0, map, comm, o);
-    if constexpr (value == Value::sum) mpi::sum(range, comm, o);
-    if constexpr (value == Value::dot) mpi::dot(range, range, comm, o);
-    if constexpr (value == Value::min) mpi::min(range, comm, o);
-    if constexpr (value == Value::max) mpi::max(range, comm, o);
-    if constexpr (value == Value::argmin) mpi::argmin(range, 100 * rank(), comm, o);
-    if constexpr (value == Value::argmax) mpi::argmax(range, 100 * rank(), comm, o);
-    if constexpr (value == Value::prod) mpi::prod(range, 100 * rank(), comm, o);
+  return {error_at_place(faulty, way, [&](auto& place) {
+    auto x = place.take(memory);
+    faulty.spoil(x);
+    return place.error([&](const auto& o, auto&... queue) {
+      const MPI_Comm comm = MPI_COMM_WORLD;
+      constexpr trine::Map kAsIs = trine::Map::identity;
+      if constexpr (sizeof...(queue) != 0) {
+        if constexpr (value == Value::exact_sum) mpi::exact_sum(queue..., x, kAsIs, comm);
+        if constexpr (value == Value::exact_dot) mpi::exact_dot(queue..., x, x, comm);
+        if constexpr (value == Value::partial)
+          mpi::partial(Function::max, queue..., x, 0, kAsIs, comm);
+      } else {
+        if constexpr (value == Value::exact_sum) mpi::exact_sum(x, kAsIs, comm, o);
+        if constexpr (value == Value::exact_dot) mpi::exact_dot(x, x, comm, o);
+        if constexpr (value == Value::partial) mpi::partial(Function::argmax, x, 0, kAsIs, comm, o);
+        if constexpr (value == Value::sum) mpi::sum(range, comm, o);
+        if constexpr (value == Value::dot) mpi::dot(range, range, comm, o);
+        if constexpr (value == Value::min) mpi::min(range, comm, o);
+        if constexpr (value == Value::max) mpi::max(range, comm, o);
+        if constexpr (value == Value::argmin) mpi::argmin(range, 100 * rank(), comm, o);
+        if constexpr (value == Value::argmax) mpi::argmax(range, 100 * rank(), comm, o);
+        if constexpr (value == Value::prod) mpi::prod(range, 100 * rank(), comm, o);
+      }
+    });
   })};
 }
 
@@ -335,6 +330,11 @@ TEST(Refusals, OnOneRankReachAllBeforeAnythingIsWritten) {
                                   (way.is_in_place ? ", in place" : "") + ": " + outcome.error;
           EXPECT_TRUE(outcome.is_unchanged) << who;
           EXPECT_NE(outcome.error, "nothing") << who;
+          if (fault == Fault::dtype || fault == Fault::shape) continue;  // ranks that differ, too
+          EXPECT_THAT(outcome.error, HasSubstr(": On rank " + std::to_string(at) + ": ")) << who;
+          const bool is_named =
+              fault == Fault::rung || (fault == Fault::device && !way.is_resident);
+          EXPECT_THAT(outcome.error, HasSubstr(is_named ? "abacus" : ""));
         }
 }
 

@@ -184,17 +184,6 @@ TEST(Requests, OnTwoCommunicatorsEndInWhateverOrderRanksFreeThem) {
   for (const auto& output : outputs) EXPECT_EQ(output, sum_of(9));
 }
 
-TEST(Requests, OfACommunicatorThatIsFreedEnd) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  const std::vector<double> input = input_of(9, rank());
-  std::vector<double> output(input.size());
-  Request request = trine::mpi::iallreduce(Function::sum, input, output, comm);
-  PMPI_Comm_free(&comm);
-  request.wait();
-  EXPECT_EQ(output, sum_of(9));
-}
-
 /// Rank 0 enters both while the first can't end, so the second has yet to begin when MPI_Finalize ends them (main.cpp
 /// then counts what is left). They outlive it, as the sums do.
 TEST(Requests, ThatMpiFinalizeFindsEnd) {

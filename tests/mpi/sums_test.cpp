@@ -3,55 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "ledger.hpp"
-#include "ranks.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
 using namespace ranks;
 using trine::Map;
 
-constexpr int64_t kLengths[] = {0, 1, 7, 1000, 5003};
-
-/// Calls `check` with each way to deal an array out, on each kind of job; of those with slow small calls, fewer.
-template <class Check>
-void each_case(Check&& check) {
-  for (const auto& job : jobs())
-    for (const Values values : kAllValues)
-      for (const int64_t length : kLengths)
-        for (const Deal deal : kAllDeals) {
-          const bool is_quick = job.size() == 1 && job[0] == "cpu";
-          if (!is_quick && (length % 1000 != 3 || deal == Deal::even)) continue;
-          SCOPED_TRACE(testing::Message() << "values " << int(values) << ", length " << length
-                                          << ", deal " << int(deal) << ", " << device_of(job));
-          check(values, length, deal, trine::HostOptions{.device = device_of(job)});
-          ++ranks::cases;
-        }
-}
-
 template <class T>
 class Sums : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Sums, Floats);
-
-TYPED_TEST(Sums, HaveTheBitsOfTheWhole) {
-  for (const Map map : {Map::identity, Map::abs, Map::square}) {
-    each_case([&](Values values, int64_t length, Deal deal, const auto& options) {
-      const auto whole = make<TypeParam>(values, 1, length);
-      const TypeParam expected = trine::sum(whole, map, {.device = "cpu"});
-      const TypeParam found = trine::mpi::sum(part(whole, deal), map, MPI_COMM_WORLD, options);
-      EXPECT_EQ(bits_of(found), bits_of(expected));
-    });
-  }
-}
-
-TYPED_TEST(Sums, OfProductsToo) {
-  each_case([](Values values, int64_t length, Deal deal, const auto& options) {
-    const auto x = make<TypeParam>(values, 2, length), y = make<TypeParam>(values, 3, length);
-    const TypeParam expected = trine::dot(x, y, {.device = "cpu"});
-    const TypeParam found = trine::mpi::dot(part(x, deal), part(y, deal), MPI_COMM_WORLD, options);
-    EXPECT_EQ(bits_of(found), bits_of(expected));
-  });
-}
 
 TYPED_TEST(Sums, OfDeviceMemoryAndOfStridesHaveOneState) {
   for (const auto& job : jobs()) {
@@ -142,6 +104,41 @@ TEST(Communicators, HaveNoneOfTheProgramsHints) {
   EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, comm), size());
   EXPECT_FALSE(ledger::last_duplicate_has(kHint));
   PMPI_Comm_free(&comm);
+}
+
+/// One rank has all elements, of a sum, a dot product and any reduction; or nobody has any.
+TEST(Empty, PartsOfSums) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  for (const auto& job : jobs_and_resident_ones())
+    for (const int owner : {0, size() - 1, -1})
+      for (const auto& [rows, cols] : {std::pair{0, 0}, {0, 3}, {3, 0}}) {
+        const bool is_owner = rank() == owner;
+        std::vector<double> memory(is_owner ? 4 : 0, 1.5);
+        const double sum = owner < 0 ? 0 : 6, dot = owner < 0 ? 0 : 9;
+        trine::HostView x = trine::host_vector(memory.data(), trine::Dtype::f64, 4);
+        if (!is_owner) x = trine::host_row_major(memory.data(), trine::Dtype::f64, rows, cols);
+        const std::string& device = device_of(job);
+        const auto expect = [&](const trine::ExactSum& sums, const trine::ExactSum& dots,
+                                const trine::Partial& most) {
+          EXPECT_EQ(sums.round<double>(), sum) << device;
+          EXPECT_EQ(dots.round<double>(), dot) << device;
+          EXPECT_EQ(most.result<int64_t>(), owner < 0 ? -1 : 0) << device;
+          ++cases;
+        };
+        constexpr trine::Map kAsIs = trine::Map::identity;
+        if (is_resident(device)) {
+          Resident on(device);
+          const trine::View there = on.upload(memory, x);
+          expect(trine::mpi::exact_sum(on.queue, there, kAsIs, comm),
+                 trine::mpi::exact_dot(on.queue, there, there, comm),
+                 trine::mpi::partial(trine::Function::argmax, on.queue, there, 0, kAsIs, comm));
+        } else {
+          const trine::HostOptions options = {.device = device};
+          expect(trine::mpi::exact_sum(x, kAsIs, comm, options),
+                 trine::mpi::exact_dot(x, x, comm, options),
+                 trine::mpi::partial(trine::Function::argmax, x, 0, kAsIs, comm, options));
+        }
+      }
 }
 
 }  // namespace

@@ -416,9 +416,9 @@ MUTANTS = [
     ("cuda_code_that_awaits_nothing_begins_early", "cpu", "test_fake_cuda", "cuda/device.cpp",
      "has_code_of(\"90\") && !from_ptx", "!from_ptx"),
     # --- over ranks --------------------------------------------------------------------------
-    ("mpi_sum_drops_its_carry", "cpu", "test_mpi_sums", "mpi/src/window.cpp",
+    ("mpi_sum_drops_its_carry", "cpu", "test_mpi_reductions", "mpi/src/window.cpp",
      "result = partial + carry;", "result = partial;"),
-    ("mpi_blocks_in_the_order_of_ranks", "cpu", "test_mpi_partials", "mpi/src/partials.cpp",
+    ("mpi_blocks_in_the_order_of_ranks", "cpu", "test_mpi_reductions", "mpi/src/partials.cpp",
      "  std::ranges::sort(runs, {}, [](Words run) { return run[0]; });\n", ""),
     ("mpi_slices_in_the_wrong_rows", "cpu", "test_mpi_elementwise", "mpi/src/elementwise.cpp",
      "rows_[i] = rank * mine_[i];", "rows_[i] = (ranks - 1 - rank) * mine_[i];"),

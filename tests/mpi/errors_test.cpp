@@ -194,7 +194,7 @@ TEST(Errors, CommunicatorsThatAreNone) {
 TEST(Errors, OfMpiAreThrownWithItsSentence) {
   const std::vector<int32_t> x(2);  // their sum needs a device, also on one rank
   std::vector<int64_t> sums(2);
-  ledger::fail_next_allreduce();
+  ledger::fail_next(ledger::Fails::allreduce);
   EXPECT_THAT(error_of_all([&] {
                 trine::mpi::allreduce(Function::sum, x, sums, MPI_COMM_WORLD, {.device = "cpu"});
               }),
@@ -206,7 +206,7 @@ TEST(Errors, OfMpiInTheFirstCallLeaveNoCommunicator) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const int before = ledger::open();
-  ledger::fail_next_allreduce();
+  ledger::fail_next(ledger::Fails::allreduce);
   EXPECT_THAT(error_of_all([&] { trine::mpi::sum(std::vector<double>{1}, comm); }),
               HasSubstr("backend_error: MPI_Allreduce failed"));
   EXPECT_EQ(ledger::open(), before);

@@ -15,7 +15,10 @@
 
 namespace {
 std::atomic<int> count = 0;
-std::atomic<bool> shall_fail = false, wait_shall_fail = false, commit_shall_fail = false;
+std::atomic<ledger::Fails> failing = ledger::Fails::none;
+bool fails(ledger::Fails call) {
+  return failing.compare_exchange_strong(call, ledger::Fails::none);
+}
 
 int made(int code) {
   if (code == MPI_SUCCESS) ++count;
@@ -59,9 +62,7 @@ int ranks_of(MPI_Comm comm) {
 }  // namespace
 
 int ledger::open() { return count; }
-void ledger::fail_next_allreduce() { shall_fail = true; }
-void ledger::fail_next_commit() { commit_shall_fail = true; }
-void ledger::fail_next_wait() { wait_shall_fail = true; }
+void ledger::fail_next(Fails call) { failing = call; }
 ledger::Messages ledger::messages() {
   const std::lock_guard lock(mutex);
   asker = std::this_thread::get_id();
@@ -115,7 +116,7 @@ int MPI_Type_create_resized(MPI_Datatype of, MPI_Aint begin, MPI_Aint extent, MP
   return made(PMPI_Type_create_resized(of, begin, extent, type));
 }
 int MPI_Type_commit(MPI_Datatype* type) {
-  return commit_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Type_commit(type);
+  return fails(ledger::Fails::commit) ? MPI_ERR_OTHER : PMPI_Type_commit(type);
 }
 int MPI_Type_free(MPI_Datatype* type) { return freed(PMPI_Type_free(type)); }
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* drop,
@@ -126,7 +127,7 @@ int MPI_Comm_free_keyval(int* key) { return freed(PMPI_Comm_free_keyval(key)); }
 
 int MPI_Allreduce(const void* send, void* receive, int length, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
-  if (shall_fail.exchange(false)) return MPI_ERR_OTHER;
+  if (fails(ledger::Fails::allreduce)) return MPI_ERR_OTHER;
   begins(length, type);
   return PMPI_Allreduce(send, receive, length, type, op, comm);
 }
@@ -187,7 +188,7 @@ int MPI_Igatherv(const void* send, int length, MPI_Datatype type, void* receive,
   return PMPI_Igatherv(send, length, type, receive, receives, to, as, root, comm, request);
 }
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Wait(request, status);
+  return fails(ledger::Fails::wait) ? MPI_ERR_OTHER : PMPI_Wait(request, status);
 }
 int MPI_Test(MPI_Request* request, int* has_passed, MPI_Status* status) {
   if (left_to_hold > 0 && --left_to_hold == 0) {
@@ -198,7 +199,7 @@ int MPI_Test(MPI_Request* request, int* has_passed, MPI_Status* status) {
   return PMPI_Test(request, has_passed, status);
 }
 int MPI_Waitall(int length, MPI_Request* requests, MPI_Status* statuses) {
-  return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Waitall(length, requests, statuses);
+  return fails(ledger::Fails::wait) ? MPI_ERR_OTHER : PMPI_Waitall(length, requests, statuses);
 }
 int MPI_Send(const void* data, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   begins(length, type);

@@ -9,12 +9,10 @@ namespace ledger {
 /// What the tests make for themselves, they make by PMPI_…, which isn't counted.
 /// Communicators, operations, datatypes and keyvals made, less those freed.
 int open();
-/// The next MPI_Allreduce of this process does nothing and fails.
-void fail_next_allreduce();
-/// The same of MPI_Type_commit.
-void fail_next_commit();
-/// The next MPI_Wait or MPI_Waitall of this process fails and leaves the messages under way.
-void fail_next_wait();
+/// The next call of this process fails and does nothing, so that it leaves messages under way: one of
+/// MPI_Allreduce, of MPI_Type_commit, or of MPI_Wait and MPI_Waitall.
+enum class Fails { none, allreduce, commit, wait };
+void fail_next(Fails call);
 
 /// Messages and collectives that have begun in this process.
 struct Messages {

@@ -351,7 +351,7 @@ void fail_in_the_midst(Call&& call) {
 #ifdef __SANITIZE_ADDRESS__
   __lsan_disable();  // what MPI may still write to stays
 #endif
-  ledger::fail_next_wait();
+  ledger::fail_next(ledger::Fails::wait);
   if (rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_THAT(error_of_all(call), HasSubstr("backend_error: MPI_Wait"));
 #ifdef __SANITIZE_ADDRESS__
@@ -384,7 +384,7 @@ TEST(MpiErrors, OfADatatypeLeaveNone) {
   };
   multiply();  // what stays with the communicator is there
   const int before = ledger::open();
-  ledger::fail_next_commit();
+  ledger::fail_next(ledger::Fails::commit);
   EXPECT_THAT(error_of_all(multiply), HasSubstr("backend_error: MPI_Type_commit failed"));
   EXPECT_EQ(ledger::open(), before);
 }

@@ -36,30 +36,34 @@ using trine::HostOptions;
 
 const HostOptions kCpu = {.device = "cpu"};
 
+/// Makes the call with the n-th allocation of rank `at` failing. Returns its error, and whether the allocation was made.
+template <class Call>
+std::string error_without(int n, int at, Call&& call, bool& has_fired) {
+  return error_of([&] {
+    if (rank() == at) left = n;
+    std::exception_ptr failure;
+    try {
+      call();
+    } catch (...) { failure = std::current_exception(); }
+    has_fired = left < 0, left = -1;
+    if (failure) std::rethrow_exception(failure);
+  });
+}
+
 /// Calls again and again, until rank `at` has one allocation less than the one that shall fail.
 template <class Call>
 void fail_each_allocation_at(int at, Call&& call) {
   int failed = 0;
-  for (int n = 0;; ++n) {
+  bool has_fired = true;
+  for (int n = 0; all(has_fired || rank() != at); ++n) {
     ASSERT_LT(n, 2000);
-    bool has_fired = false;
-    const std::string text = error_of([&] {
-      if (rank() == at) left = n;
-      try {
-        call();
-      } catch (...) {
-        has_fired = left < 0, left = -1;
-        throw;
-      }
-      has_fired = left < 0, left = -1;
-    });
+    const std::string text = error_without(n, at, call, has_fired);
     EXPECT_TRUE(all(text == "nothing") || all(text != "nothing")) << n << ": " << text;
     if (text != "nothing") {
       EXPECT_THAT(text, HasSubstr("exhausted"));
       ++failed;
     }
     EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
-    if (!all(has_fired || rank() != at)) break;
   }
   EXPECT_GT(failed, 0);
 }
@@ -71,17 +75,19 @@ void fail_each_allocation(Call&& call) {
   if (size() > 1) fail_each_allocation_at(0, call);
 }
 
-/// A product of floats, whose blocks all ranks gather.
-trine::Partial product_of_mine() {
-  trine::Partial product(Function::prod, trine::Dtype::f64);
-  product.add(std::vector<double>(100, 1.1), 100 * rank(), kCpu);
-  return product;
-}
-
 class Memory : public testing::Test {
  public:
   void SetUp() override { trine::mpi::detail::piece_bytes = 2000; }
   void TearDown() override { trine::mpi::detail::piece_bytes = int64_t{1} << 26; }
+
+ protected:
+  static trine::ConstHostView part_of(const std::vector<double>& values) {
+    return trine::host_vector(values.data(), trine::Dtype::f64, int64_t(values.size()));
+  }
+  const MPI_Comm world_ = MPI_COMM_WORLD;
+  const int64_t first_ = 100 * int64_t{rank()};
+  const std::vector<double> mine_ = std::vector<double>(100, 1.1);
+  std::vector<double> all_ = std::vector<double>(100);
 };
 
 TEST_F(Memory, OfAChannel) {
@@ -89,127 +95,81 @@ TEST_F(Memory, OfAChannel) {
     MPI_Comm comm = MPI_COMM_NULL;
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     trine::ExactSum sum;
+    std::exception_ptr failure;
     try {
       trine::mpi::allreduce(sum, comm);
-    } catch (...) {
-      PMPI_Comm_free(&comm);
-      throw;
-    }
+    } catch (...) { failure = std::current_exception(); }
     PMPI_Comm_free(&comm);
+    if (failure) std::rethrow_exception(failure);
   });
 }
 
-TEST_F(Memory, OfSums) {
-  const std::vector<double> mine(100, 0.1);
-  fail_each_allocation([&] { trine::mpi::sum(mine, MPI_COMM_WORLD, kCpu); });
+TEST_F(Memory, OfReductionsOfDistributedArrays) {
+  using trine::Map;
+  fail_each_allocation([&] { trine::mpi::sum(mine_, world_, kCpu); });
+  fail_each_allocation([&] { trine::mpi::argmin(mine_, first_, world_, kCpu); });
+  for (const Function function : {Function::prod, Function::sum})
+    fail_each_allocation([&] {
+      trine::mpi::partial(function, part_of(mine_), first_, Map::identity, world_, kCpu);
+    });
 }
 
-TEST_F(Memory, OfProducts) {
-  const std::vector<double> mine(100, 1.1);
-  const auto part = trine::host_vector(mine.data(), trine::Dtype::f64, 100);
-  fail_each_allocation([&] {
-    trine::mpi::partial(Function::prod, part, 100 * rank(), trine::Map::identity, MPI_COMM_WORLD,
-                        kCpu);
-  });
-}
-
-TEST_F(Memory, OfExtrema) {
-  const std::vector<float> mine(100, 1.1F);
-  fail_each_allocation([&] { trine::mpi::argmin(mine, 100 * rank(), MPI_COMM_WORLD, kCpu); });
-}
-
-TEST_F(Memory, OfSumsThatPartialsAre) {
-  const std::vector<float> mine(100, 0.1F);
-  const auto part = trine::host_vector(mine.data(), trine::Dtype::f32, 100);
-  fail_each_allocation(
-      [&] { trine::mpi::partial(Function::sum, part, 0, trine::Map::abs, MPI_COMM_WORLD, kCpu); });
-}
-
-TEST_F(Memory, OfReductionsToOneRank) {
-  const std::vector<double> mine(100, 1.1);
-  std::vector<double> all_of(100);
-  const trine::Partial product = product_of_mine();
+TEST_F(Memory, OfCallsThatMerge) {
+  trine::Partial product(Function::prod, trine::Dtype::f64);  // whose blocks all ranks gather
+  product.add(mine_, first_, kCpu);
   fail_each_allocation([&] {
     // All, or the first error: what follows it on a rank would be another call.
     trine::ExactSum sum;
     trine::Partial whole = product;
-    trine::mpi::reduce(sum, 0, MPI_COMM_WORLD);
-    trine::mpi::reduce(whole, 0, MPI_COMM_WORLD);
-    trine::mpi::reduce(Function::sum, mine, all_of, 0, MPI_COMM_WORLD, kCpu);
+    trine::mpi::reduce(sum, 0, world_);
+    trine::mpi::reduce(whole, 0, world_);
+    trine::mpi::reduce(Function::sum, mine_, all_, 0, world_, kCpu);
+  });
+  fail_each_allocation([&] {
+    trine::ExactSum sum;
+    trine::Partial whole = product, on_last = product;
+    trine::mpi::iallreduce(sum, world_).wait();
+    trine::mpi::iallreduce(whole, world_).wait();
+    trine::mpi::iallreduce(Function::max, mine_, all_, world_, kCpu).wait();
+    trine::mpi::ireduce(sum, 0, world_).wait();
+    trine::mpi::ireduce(on_last, size() - 1, world_).wait();
+    trine::mpi::ireduce(Function::max, mine_, all_, 0, world_, kCpu).wait();
   });
 }
 
 TEST_F(Memory, OfVectors) {
   const std::vector<int32_t> mine(100, 1);  // a device sums them on one rank, too
-  std::vector<int64_t> all_of(100);
-  fail_each_allocation(
-      [&] { trine::mpi::allreduce(Function::sum, mine, all_of, MPI_COMM_WORLD, kCpu); });
+  std::vector<int64_t> sums(100);
+  fail_each_allocation([&] { trine::mpi::allreduce(Function::sum, mine, sums, world_, kCpu); });
 }
 
-TEST_F(Memory, OfCallsThatDoNotBlock) {
-  const std::vector<double> mine(100, 1.1);
-  std::vector<double> all_of(100);
-  const trine::Partial product = product_of_mine();
-  fail_each_allocation([&] {
-    trine::ExactSum sum;
-    trine::Partial whole = product, on_last = product;
-    trine::mpi::iallreduce(sum, MPI_COMM_WORLD).wait();
-    trine::mpi::iallreduce(whole, MPI_COMM_WORLD).wait();
-    trine::mpi::iallreduce(Function::max, mine, all_of, MPI_COMM_WORLD, kCpu).wait();
-    trine::mpi::ireduce(sum, 0, MPI_COMM_WORLD).wait();
-    trine::mpi::ireduce(on_last, size() - 1, MPI_COMM_WORLD).wait();
-    trine::mpi::ireduce(Function::max, mine, all_of, 0, MPI_COMM_WORLD, kCpu).wait();
-  });
-}
-
-TEST_F(Memory, OfTransposes) {
+TEST_F(Memory, OfMatricesAndOfCallsOnDevices) {
   const Distribution d = distribution(5, 40, 40);
   Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
   const auto from = a.matrix(trine::Dtype::f64), to = b.matrix(trine::Dtype::f64);
-  fail_each_allocation([&] { trine::mpi::transpose(from, to, MPI_COMM_WORLD, kCpu); });
-}
+  fail_each_allocation([&] { trine::mpi::transpose(from, to, world_, kCpu); });
+  fail_each_allocation([&] { trine::mpi::gemm(1, from, from, 0.5, to, world_, kCpu); });
 
-TEST_F(Memory, OfProductsOfMatrices) {
-  const Distribution d = distribution(5, 40, 40);
-  Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
-  const auto from = a.matrix(trine::Dtype::f64), to = b.matrix(trine::Dtype::f64);
-  fail_each_allocation([&] { trine::mpi::gemm(1, from, from, 0.5, to, MPI_COMM_WORLD, kCpu); });
-}
-
-TEST_F(Memory, OfCallsOnDevices) {
-  const Distribution d = distribution(5, 40, 40);
-  Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
   std::vector<double> mine(500, 1.1);
   Resident on("@cpu");
-  const auto from = on.upload(a, trine::Dtype::f64), to = on.upload(b, trine::Dtype::f64);
+  const auto here = on.upload(a, trine::Dtype::f64), there = on.upload(b, trine::Dtype::f64);
   const trine::View input = on.upload(mine);  // in place: one rank alone reduces others at once
-  fail_each_allocation([&] { trine::mpi::transpose(on.queue, from, to, MPI_COMM_WORLD); });
-  fail_each_allocation([&] { trine::mpi::gemm(on.queue, 1, from, from, 0.5, to, MPI_COMM_WORLD); });
-  fail_each_allocation(
-      [&] { trine::mpi::allreduce(Function::sum, on.queue, input, input, MPI_COMM_WORLD); });
-  fail_each_allocation([&] {
-    trine::mpi::iallreduce(Function::sum, on.queue, input, input, MPI_COMM_WORLD).wait();
-  });
+  const Function sum = Function::sum;
+  fail_each_allocation([&] { trine::mpi::transpose(on.queue, here, there, world_); });
+  fail_each_allocation([&] { trine::mpi::gemm(on.queue, 1, here, here, 0.5, there, world_); });
+  fail_each_allocation([&] { trine::mpi::allreduce(sum, on.queue, input, input, world_); });
+  fail_each_allocation([&] { trine::mpi::iallreduce(sum, on.queue, input, input, world_).wait(); });
 }
 
 /// All of a call that fails on one rank for another reason, the reports too.
 TEST_F(Memory, OfReports) {
-  const std::vector<double> mine(100, 0.1);
   const std::string device = rank() == 0 ? "abacus" : "cpu";
-  const auto call = [&] { trine::mpi::sum(mine, MPI_COMM_WORLD, {.device = device}); };
+  const auto call = [&] { trine::mpi::sum(mine_, world_, {.device = device}); };
   std::string text = error_of(call);  // what is made once is there
   bool has_fired = true;
   for (int n = 0; all(has_fired || rank() != size() - 1); ++n) {
     ASSERT_LT(n, 2000);
-    text = error_of([&] {
-      if (rank() == size() - 1) left = n;
-      try {
-        call();
-      } catch (...) {
-        has_fired = left < 0, left = -1;
-        throw;
-      }
-    });
+    text = error_without(n, size() - 1, call, has_fired);
     EXPECT_TRUE(all(text != "nothing")) << n;
   }
   EXPECT_THAT(text, HasSubstr("not_found: On rank 0: No device is called 'abacus'"));

@@ -14,6 +14,7 @@ from places import PLACES, Refusing
 class Elements(Refusing):
     MOVES = ("transpose", "matrix_transpose", "transpose into")
     DTYPES = ("M8[s]", "m8[ms]", "S4", "S16", "U1", "U4", "V8", "V1", "longdouble", ">f8", ">i4", "f4,i4")
+    DTYPES += ("i1", "u1", "?", "f2", "i2", "f4", "u8", "c8", "c16")
 
     def test_all_dtypes_of_bits_are_transposed(self):
         bits = numpy.random.default_rng(1).integers(0, 256, 16 * 24, "uint8")

@@ -3,6 +3,7 @@
 other one is refused with a sentence that is true or read alike, and no header costs more memory than its file.
 
 usage: npy_test.py [unittest options] READ_NPY"""
+import ast
 import io
 import itertools
 import json
@@ -31,6 +32,22 @@ def file_of(header, version=(1, 0), data=b""):
     return b"\x93NUMPY" + bytes(version) + length + header + data
 
 
+def read_header_3(file):
+    """The second version's, but in UTF-8 and without Python 2's whole numbers."""
+    begin = file.tell()
+    length = int.from_bytes(file.read(4), "little")
+    ast.literal_eval(file.read(length).decode("utf8"))
+    file.seek(begin)
+    return np.lib.format.read_array_header_2_0(file)
+
+
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): read_header_3,
+}
+
+
 def by_numpy(content):
     """(dtype, shape, order) or the reason why not."""
     file = io.BytesIO(content)
@@ -38,8 +55,8 @@ def by_numpy(content):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", FutureWarning)  # '1f4' won't mean what it means now
-            version = np.lib.format.read_magic(file)
-            shape, order, dtype = np.lib.format._read_array_header(file, version)
+            read = HEADERS[np.lib.format.read_magic(file)]
+            shape, order, dtype = read(file)
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError, AttributeError,
             FutureWarning, DeprecationWarning, OverflowError, KeyError) as error:
         return f"{type(error).__name__}: {error}"

@@ -73,6 +73,18 @@ bool within(T expected, T got, double bound) {
   }
 }
 
+/// Compares by is_right(expected, got, b, i, j).
+template <class IsRight>
+Difference compare_by(uint32_t dtype, const trine_view& expected, const trine_view& got,
+                      IsRight&& is_right) {
+  return with_dtype(dtype, [&]<class T>(T) {
+    return over(expected, [&](Difference& d, int64_t b, int64_t i, int64_t j) {
+      const char *e = at<T>(expected, b, i, j), *g = at<T>(got, b, i, j);
+      if (!is_right(load<T>(e), load<T>(g), b, i, j)) note(d, dtype, b, i, j, e, g);
+    });
+  });
+}
+
 inline uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -104,24 +116,16 @@ std::string Difference::sentence() const {
 }
 
 Difference compare(uint32_t dtype, const trine_view& expected, const trine_view& got) {
-  return with_dtype(dtype, [&]<class T>(T) {
-    return over(expected, [&](Difference& d, int64_t b, int64_t i, int64_t j) {
-      const char *e = at<T>(expected, b, i, j), *g = at<T>(got, b, i, j);
-      if (!same(load<T>(e), load<T>(g))) note(d, dtype, b, i, j, e, g);
-    });
-  });
+  return compare_by(dtype, expected, got,
+                    [](auto e, auto g, int64_t, int64_t, int64_t) { return same(e, g); });
 }
 
 Difference compare_within(uint32_t dtype, const trine_view& expected, const trine_view& got,
                           std::span<const double> bounds) {
   if (int64_t(bounds.size()) != expected.batch * expected.rows * expected.cols)
     throw std::invalid_argument("oracle: one bound for each element is needed");
-  return with_dtype(dtype, [&]<class T>(T) {
-    return over(expected, [&](Difference& d, int64_t b, int64_t i, int64_t j) {
-      const char *e = at<T>(expected, b, i, j), *g = at<T>(got, b, i, j);
-      const double bound = bounds[size_t((b * expected.rows + i) * expected.cols + j)];
-      if (!within(load<T>(e), load<T>(g), bound)) note(d, dtype, b, i, j, e, g);
-    });
+  return compare_by(dtype, expected, got, [&](auto e, auto g, int64_t b, int64_t i, int64_t j) {
+    return within(e, g, bounds[size_t((b * expected.rows + i) * expected.cols + j)]);
   });
 }
 

@@ -53,7 +53,7 @@ void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
 void ExactSum::carry() { multiply(1); }
 
 template <class T>
-void ExactSum::add_value(T value) {
+void ExactSum::add(T value) {
   const Parts parts = parts_of(value);
   any_ = true;
   only_negative_zeros_ &= parts.finite && parts.negative && parts.mantissa == 0;
@@ -64,7 +64,7 @@ void ExactSum::add_value(T value) {
 }
 
 template <class T>
-void ExactSum::add_product_of(T x, T y) {
+void ExactSum::add_product(T x, T y) {
   const Parts a = parts_of(x), b = parts_of(y);
   const bool negative = a.negative != b.negative;
   if (!a.finite || !b.finite) {
@@ -82,11 +82,6 @@ void ExactSum::add_product_of(T x, T y) {
   add_shifted(uint64_t(product), exponent, negative);
   add_shifted(uint64_t(product >> 64), exponent + 64, negative);
 }
-
-void ExactSum::add(float value) { add_value(value); }
-void ExactSum::add(double value) { add_value(value); }
-void ExactSum::add_product(float x, float y) { add_product_of(x, y); }
-void ExactSum::add_product(double x, double y) { add_product_of(x, y); }
 
 void ExactSum::multiply(uint64_t times) {
   pending_ = 1;
@@ -180,6 +175,10 @@ void ExactSum::state(uint64_t* words) const {
   }
 }
 
+template void ExactSum::add(float);
+template void ExactSum::add(double);
+template void ExactSum::add_product(float, float);
+template void ExactSum::add_product(double, double);
 template float ExactSum::round<float>() const;
 template double ExactSum::round<double>() const;
 

@@ -14,10 +14,10 @@ namespace trine::oracle {
 
 class ExactSum {
  public:
-  void add(float value);
-  void add(double value);
-  void add_product(float x, float y);
-  void add_product(double x, double y);
+  template <class T>
+  void add(T value);
+  template <class T>
+  void add_product(T x, T y);
 
   /// Counts everything added so far `times` times (a broadcast view). times < 2^40.
   void multiply(uint64_t times);
@@ -34,10 +34,6 @@ class ExactSum {
   static constexpr int kBias = 2176, kChunks = 138;
   static constexpr int64_t kMaxPending = int64_t{1} << 30;
 
-  template <class T>
-  void add_value(T value);
-  template <class T>
-  void add_product_of(T x, T y);
   template <class T>
   T round() const;
   void add_shifted(uint64_t mantissa, int exponent, bool negative);

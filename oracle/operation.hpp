@@ -37,8 +37,7 @@ double scalar_value(uint32_t dtype, const trine_scalar& scalar);
 trine_view dense_rows(int64_t rows, int64_t cols, int64_t batch = 1);
 trine_view dense_columns(int64_t rows, int64_t cols, int64_t batch = 1);
 
-// --- What an operation is made of
-// ------------------------------------------------------------------
+// --- What an operation is made of ----------------------------------------------------------------
 
 struct Operand {
   const char* name;  ///< "input", "second", "output", "a", "b", "c"
@@ -64,8 +63,7 @@ uint64_t extent_bytes(const trine_view& view, uint32_t dtype);
 /// "sum square each_row f32 1024x33", "gemm f64 65x63x17 nt"
 std::string title(const Operation& op);
 
-// --- Running and checking on the host
-// ---------------------------------------------------------------
+// --- Running and checking on the host ------------------------------------------------------------
 
 /// Fills the inputs (and C, which a gemm may read).
 void fill(Operation& op, Values values, uint64_t seed);

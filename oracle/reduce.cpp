@@ -184,8 +184,7 @@ uint64_t integer_product(const Line& line, uint32_t map) {
   return value;
 }
 
-// --- Minima and maxima
-// ----------------------------------------------------------------------------
+// --- Minima and maxima ---------------------------------------------------------------------------
 
 /// A key whose unsigned order is the design's order of mapped values (-0 < +0).
 template <class T>
@@ -248,8 +247,7 @@ void store_extreme(const Line& line, const trine_reduce& op, char* target) {
   }
 }
 
-// --- One result
-// -----------------------------------------------------------------------------------
+// --- One result ----------------------------------------------------------------------------------
 
 template <class T>
 void store_result(const trine_reduce& op, const Line& line, char* target, bool threads) {
@@ -274,8 +272,7 @@ void store_result(const trine_reduce& op, const Line& line, char* target, bool t
   }
 }
 
-// --- Bounds
-// ---------------------------------------------------------------------------------------
+// --- Bounds --------------------------------------------------------------------------------------
 
 template <class T>
 struct LineFacts {

@@ -3,6 +3,7 @@
 #include "values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -15,46 +16,33 @@
 namespace trine::oracle {
 namespace {
 
-constexpr Values kAll[] = {
-    Values::kUniform,       Values::kWide,       Values::kMixed,          Values::kDenormal,
-    Values::kCancel,        Values::kCancelHuge, Values::kHalfway,        Values::kZeros,
-    Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
-    Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
-    Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly,
-    Values::kCancelByTurns, Values::kLone,       Values::kLateInfinity,   Values::kTail};
+/// In the order of the enumerators.
 // clang-format off
 constexpr const char* kNames[] = {
-    "uniform",         "wide",          "mixed",          "denormal", "cancel",    "cancel_huge",
-    "halfway",         "zeros",         "negative_zeros", "nan",      "infinity",  "infinities",
-    "small",           "ties",          "constant",       "extremes", "underflow", "near_one",
-    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",
-    "late_infinity",   "tail"};
+    "uniform",         "wide",          "mixed",           "denormal", "cancel",    "cancel_huge",
+    "halfway",         "zeros",         "negative_zeros",  "nan",      "infinity",  "infinities",
+    "small",           "ties",          "constant",        "extremes", "underflow", "near_one",
+    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",     "late_infinity", "tail"};
 // clang-format on
+constexpr auto kAll = [] {
+  std::array<Values, std::size(kNames)> all{};
+  for (size_t i = 0; i < all.size(); ++i) all[i] = Values(i);
+  return all;
+}();
+static_assert(kAll.back() == Values::kTail);
 
-bool has_lines(Values v) {
-  switch (v) {
-    case Values::kUniform:
-    case Values::kWide:
-    case Values::kMixed:
-    case Values::kDenormal:
-    case Values::kZeros:
-    case Values::kNegativeZeros:
-    case Values::kSmall:
-    case Values::kExtremes:
-    case Values::kUnderflow:
-    case Values::kNearOne:
-    case Values::kLone:
-    case Values::kTail: return false;
-    default: return true;
-  }
-}
+/// The classes with structure along a line.
+constexpr Values kWithLines[] = {
+    Values::kCancel,       Values::kCancelHuge,    Values::kHalfway,        Values::kNan,
+    Values::kInfinity,     Values::kInfinities,    Values::kTies,           Values::kConstant,
+    Values::kCancelSlowly, Values::kCancelByTurns, Values::kCancelModerate, Values::kLateInfinity};
+bool has_lines(Values v) { return std::ranges::find(kWithLines, v) != std::end(kWithLines); }
 
 uint64_t line_hash(const Fill& how, int64_t line) {
   return philox_bits(how.seed ^ 0x6c696e65, uint64_t(line));
 }
 
-// --- Bits to elements without structure
-// -------------------------------------------------------------
+// --- Bits to elements without structure ----------------------------------------------------------
 
 /// 0 … 30, each half as likely as the one before. Exact: a power of two becomes a float.
 inline uint32_t geometric(uint32_t bits) {
@@ -62,39 +50,38 @@ inline uint32_t geometric(uint32_t bits) {
   return (std::bit_cast<uint32_t>(float(x & -x)) >> 23) - 127;
 }
 
-template <class T>
-struct Make;
-
-template <>
-struct Make<float> {
-  static float assemble(uint64_t r, uint32_t field) {
-    return std::bit_cast<float>((uint32_t(r) & 0x807fffff) | field << 23);
-  }
-  static uint32_t scaled(uint64_t r, uint32_t limit) { return uint32_t((r >> 32) * limit >> 32); }
-  static float uniform(uint64_t r) { return assemble(r, 126 - geometric(uint32_t(r >> 32))); }
-  static float wide(uint64_t r) { return assemble(r, 7 + scaled(r, 240)); }
-  static float mixed(uint64_t r) { return assemble(r, scaled(r, 255)); }
-  static float moderate(uint64_t r) { return assemble(r, 97 + scaled(r, 60)); }
-  static float huge(uint64_t r) { return assemble(r, 252 + scaled(r, 3)); }
-  static float underflow(uint64_t r) { return assemble(r, 47 + scaled(r, 12)); }
+/// `count` exponent fields from `first` on.
+struct Fields {
+  uint32_t first, count;
 };
 
-template <>
-struct Make<double> {
-  static double assemble(uint64_t r, uint32_t field) {
-    return std::bit_cast<double>((r & 0x800fffffffffffff) | uint64_t{field} << 52);
+template <class T>
+struct Make {
+  using F = FloatBits<T>;
+  static constexpr bool kIsSingle = sizeof(T) == 4;
+
+  static T assemble(uint64_t r, uint32_t field) {
+    using Bits = typename F::Bits;
+    return std::bit_cast<T>(
+        Bits((Bits(r) & (F::kSign | F::kMantissaMask)) | Bits{field} << F::kMantissaBits));
   }
-  static uint32_t scaled(uint64_t r, uint32_t limit) {
-    return (uint32_t(r >> 52) & 0x7ff) * limit >> 11;
+  static T within(uint64_t r, Fields single, Fields both) {
+    if constexpr (kIsSingle)
+      return assemble(r, single.first + uint32_t((r >> 32) * single.count >> 32));
+    else
+      return assemble(r, both.first + ((uint32_t(r >> 52) & 0x7ff) * both.count >> 11));
   }
-  static double uniform(uint64_t r) {
-    return assemble(r, 1022 - geometric((uint32_t(r >> 52) & 0x7ff) | 0x400));
+  static T uniform(uint64_t r) {
+    if constexpr (kIsSingle)
+      return assemble(r, 126 - geometric(uint32_t(r >> 32)));
+    else
+      return assemble(r, 1022 - geometric((uint32_t(r >> 52) & 0x7ff) | 0x400));
   }
-  static double wide(uint64_t r) { return assemble(r, 123 + scaled(r, 1800)); }
-  static double mixed(uint64_t r) { return assemble(r, scaled(r, 2047)); }
-  static double moderate(uint64_t r) { return assemble(r, 993 + scaled(r, 60)); }
-  static double huge(uint64_t r) { return assemble(r, 2044 + scaled(r, 3)); }
-  static double underflow(uint64_t r) { return assemble(r, 478 + scaled(r, 18)); }
+  static T wide(uint64_t r) { return within(r, {7, 240}, {123, 1800}); }
+  static T mixed(uint64_t r) { return within(r, {0, 255}, {0, 2047}); }
+  static T moderate(uint64_t r) { return within(r, {97, 60}, {993, 60}); }
+  static T huge(uint64_t r) { return within(r, {252, 3}, {2044, 3}); }
+  static T underflow(uint64_t r) { return within(r, {47, 12}, {478, 18}); }
 };
 
 inline int32_t small_integer(uint64_t r) { return int32_t((r >> 32) * 17 >> 32) - 8; }
@@ -178,8 +165,7 @@ void make_block(Values v, const uint64_t* bits, Bits128* out) {
     out[l] = {bits[l], (bits[l] ^ uint64_t(v)) * 0x9e3779b97f4a7c15};
 }
 
-// --- Elements of structured lines
-// ---------------------------------------------------------------------
+// --- Elements of structured lines ----------------------------------------------------------------
 
 struct Place {
   int64_t line, position, length;
@@ -296,8 +282,7 @@ struct Structured<Bits128> {
   }
 };
 
-// --- Over a view
-// ---------------------------------------------------------------------------------------
+// --- Over a view ---------------------------------------------------------------------------------
 
 /// The extents that need filling: 1 along a stride of 0.
 struct Extents {

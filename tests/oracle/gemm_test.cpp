@@ -27,17 +27,19 @@ T chain_by_mpfr(const trine_gemm& g, int64_t i, int64_t j, T alpha, T beta, T c)
   return beta == 0 ? t : mpfr_fma_of(beta, c, t);
 }
 
-template <class T>
-void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta, uint64_t seed,
-                       uint64_t flags = 0) {
-  HostOperation host(plan_gemm(dtype, 6, 67, 19, alpha, beta));
-  std::get<trine_gemm>(host.op).flags = flags;
-  fill(host.op, values, seed);
+constexpr Values kValues[] = {Values::kUniform,   Values::kWide,     Values::kMixed,
+                              Values::kUnderflow, Values::kDenormal, Values::kExtremes,
+                              Values::kCancel,    Values::kNan};
+constexpr std::pair<double, double> kScalars[] = {
+    {1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}};
+
+/// Compares the reference of all of C, and that of samples, with expected(i, j). The reference overwrites C.
+template <class T, class Expected>
+void compare_references(HostOperation& host, uint64_t seed, Expected&& expected_at) {
   const trine_gemm g = std::get<trine_gemm>(host.op);
   std::vector<T> expected;
   for (int64_t i = 0; i < g.c.rows; ++i)
-    for (int64_t j = 0; j < g.c.cols; ++j)
-      expected.push_back(chain_by_mpfr(g, i, j, T(alpha), T(beta), at<T>(g.c, i, j)));
+    for (int64_t j = 0; j < g.c.cols; ++j) expected.push_back(expected_at(i, j));
   trine_view view = dense_rows(g.c.rows, g.c.cols);
   view.memory = expected.data();
 
@@ -46,8 +48,8 @@ void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta,
   reference_at(g, samples, sampled.data());
   reference(host.op);
 
-  const Difference d = compare(dtype, view, g.c);
-  EXPECT_TRUE(d.none()) << name_of(values) << " " << d.sentence();
+  const Difference d = compare(g.dtype, view, g.c);
+  EXPECT_TRUE(d.none()) << d.sentence();
   for (size_t s = 0; s < samples.size(); ++s) {
     const T whole = at<T>(g.c, samples[s].row, samples[s].col);
     using Bits = typename FloatBits<T>::Bits;
@@ -55,10 +57,22 @@ void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta,
   }
 }
 
+template <class T>
+void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta, uint64_t seed,
+                       uint64_t flags = 0) {
+  SCOPED_TRACE(name_of(values));
+  HostOperation host(plan_gemm(dtype, 6, 67, 19, alpha, beta));
+  std::get<trine_gemm>(host.op).flags = flags;
+  fill(host.op, values, seed);
+  const trine_gemm g = std::get<trine_gemm>(host.op);
+  compare_references<T>(host, seed, [&](int64_t i, int64_t j) {
+    return chain_by_mpfr(g, i, j, T(alpha), T(beta), at<T>(g.c, i, j));
+  });
+}
+
 TEST(gemm_reference, equals_the_chain_in_mpfr) {
-  for (Values values : {Values::kUniform, Values::kWide, Values::kMixed, Values::kUnderflow,
-                        Values::kDenormal, Values::kExtremes, Values::kCancel, Values::kNan})
-    for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}}) {
+  for (Values values : kValues)
+    for (auto [alpha, beta] : kScalars) {
       compare_with_mpfr<float>(TRINE_F32, values, alpha, beta, 3);
       compare_with_mpfr<double>(TRINE_F64, values, alpha, beta, 4);
       if (beta != 0) continue;
@@ -67,57 +81,38 @@ TEST(gemm_reference, equals_the_chain_in_mpfr) {
     }
 }
 
+/// A chain of f32 in f64, which is checked against the real sum: one rounding to f32, and each step's in f64.
+double accurate_chain(const trine_gemm& g, int64_t i, int64_t j) {
+  double acc = 0, products = 0;
+  MpfrSum rest;  // the whole sum less the rounded chain
+  for (int64_t p = 0; p < g.a.cols; ++p) {
+    const double a = at<float>(g.a, i, p), b = at<float>(g.b, p, j);
+    acc = mpfr_fma_of(a, b, acc);
+    products += std::fabs(a * b);
+    rest.add(a * b);
+  }
+  const float rounded = float(acc);
+  if (!std::isfinite(rounded) || !std::isfinite(products)) return acc;
+  const float next = std::nextafter(std::fabs(rounded), HUGE_VALF);
+  rest.add(-double(rounded));
+  EXPECT_LE(std::fabs(rest.to_f64()),
+            (double(next) - std::fabs(rounded)) / 2 + double(g.a.cols) * 0x1p-53 * products);
+  return acc;
+}
+
 TEST(gemm_reference, rounds_accurate_chains_once) {
-  for (Values values : {Values::kUniform, Values::kWide, Values::kMixed, Values::kUnderflow,
-                        Values::kDenormal, Values::kExtremes, Values::kCancel, Values::kNan})
-    for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}}) {
+  for (Values values : kValues)
+    for (auto [alpha, beta] : kScalars) {
+      SCOPED_TRACE(name_of(values));
       HostOperation host(plan_gemm(TRINE_F32, 6, 67, 190, alpha, beta));
       std::get<trine_gemm>(host.op).numerics = TRINE_ACCURATE;
       fill(host.op, values, 5);
       const trine_gemm g = std::get<trine_gemm>(host.op);
-      std::vector<float> expected;
-      for (int64_t i = 0; i < g.c.rows; ++i)
-        for (int64_t j = 0; j < g.c.cols; ++j) {
-          double acc = 0, products = 0;
-          mpfr_t exact;  // the whole sum, unrounded
-          mpfr_init2(exact, kWholeRange);
-          mpfr_set_zero(exact, 1);
-          for (int64_t p = 0; p < g.a.cols; ++p) {
-            const double a = at<float>(g.a, i, p), b = at<float>(g.b, p, j);
-            acc = mpfr_fma_of(a, b, acc);
-            products += std::fabs(a * b);
-            mpfr_t term;
-            mpfr_init2(term, kWholeRange);
-            mpfr_set_d(term, a * b, MPFR_RNDN);
-            mpfr_add(exact, exact, term, MPFR_RNDN);
-            mpfr_clear(term);
-          }
-          const float rounded = float(acc);
-          if (std::isfinite(rounded) && std::isfinite(products)) {
-            const float next = std::nextafter(std::fabs(rounded), HUGE_VALF);
-            mpfr_sub_d(exact, exact, rounded, MPFR_RNDN);
-            EXPECT_LE(
-                std::fabs(mpfr_get_d(exact, MPFR_RNDZ)),
-                (double(next) - std::fabs(rounded)) / 2 + double(g.a.cols) * 0x1p-53 * products)
-                << name_of(values);
-          }
-          mpfr_clear(exact);
-          const double t = alpha == 0 ? 0.0 : alpha * (acc + 0.0);
-          const double c = at<float>(g.c, i, j);
-          expected.push_back(float(beta == 0 ? t : mpfr_fma_of(beta, c, t)));
-        }
-      trine_view view = dense_rows(g.c.rows, g.c.cols);
-      view.memory = expected.data();
-      const std::vector<Position> samples = sample_positions(g.c, 100, 5);
-      std::vector<float> sampled(samples.size());
-      reference_at(g, samples, sampled.data());
-      reference(host.op);
-      const Difference d = compare(TRINE_F32, view, g.c);
-      EXPECT_TRUE(d.none()) << name_of(values) << " " << d.sentence();
-      for (size_t s = 0; s < samples.size(); ++s) {
-        const float whole = at<float>(g.c, samples[s].row, samples[s].col);
-        EXPECT_TRUE(whole == sampled[s] || whole != whole);
-      }
+      compare_references<float>(host, 5, [&, alpha = alpha, beta = beta](int64_t i, int64_t j) {
+        const double acc = accurate_chain(g, i, j), c = at<float>(g.c, i, j);
+        const double t = alpha == 0 ? 0.0 : alpha * (acc + 0.0);
+        return float(beta == 0 ? t : mpfr_fma_of(beta, c, t));
+      });
     }
 }
 

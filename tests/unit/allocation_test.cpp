@@ -3,7 +3,6 @@
 #include "backends/services.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +10,7 @@
 #include <new>
 
 #include "core/src/runtime/persistent_file.hpp"
-#include "every_entry.hpp"
+#include "entries.hpp"
 #include "fixture.hpp"
 
 namespace {
@@ -73,8 +72,8 @@ constexpr trine_host kHost{sizeof(trine_host), nullptr, &allocate, &release};
 
 /// What is failed: a program's whole road, from opening the device to the result.
 float whole_road(std::vector<float>& output) {
-  // Outlives what an exception leaves in flight, at the program's end, too: host memory is the caller's until the queue
-  // passed.
+  // Outlives what an exception leaves in flight, at the program's end, too: host memory is the
+  // caller's until the queue passed.
   static const auto& values = *new std::vector<float>(64, 1.0f);
   const Device device = open("fake:0:as=road");
   Queue queue(device), second(device);
@@ -161,8 +160,9 @@ TEST_P(NthAllocation, OfACallWithAnEventIsToldByTheCallOrByTheEvent) {
 INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
 
-/// Fails each C++ allocation of body() in turn, alone or with all that come after it, until there is none left to fail:
-/// Error is all that leaves it. Returns how many there are. `unnoticed` counts failures of which no out_of_memory told.
+/// Fails each C++ allocation of body() in turn, alone or with all that come after it, until there is
+/// none left to fail: nothing but Error leaves it. Returns how many there are. `unnoticed` counts
+/// failures of which no out_of_memory told.
 template <class Body>
 int fail_every_new(const char* what, bool forever, int& unnoticed, Body&& body) {
   for (int failures = 0; failures < 3000; ++failures) {
@@ -197,15 +197,21 @@ void survives_every_new(const char* what, Body&& body) {
 }
 
 TEST(EveryEntry, LetsNothingButErrorOutWhereverMemoryEnds) {
-  Operands operands("fake:0", "fake:1:as=another");
+  Operands operands("fake:0", 64, 8);
+  operands.another = "fake:1:as=another";
+  const std::vector<float> before = operands.values;
   for (const Entry& entry : every_entry())
     for (const bool forever : {true, false}) {
       int unnoticed = 0;
-      fail_every_new(entry.name, forever, unnoticed, [&] { entry.call(operands); });
-      // What a call can do without, it does without; and then it works.
-      EXPECT_EQ(operands.values, std::vector<float>(64, 1.0f)) << entry.name;
+      const auto fail = [&](auto&& call) {
+        if (call) fail_every_new(entry.name, forever, unnoticed, [&] { call(operands); });
+      };
+      fail(entry.is_right);
+      fail(entry.is_refused);
+      // A call does without what it can do without; and then it works.
+      EXPECT_EQ(operands.values, before) << entry.name;
     }
-  EXPECT_EQ(sum(operands.values, operands.on), 64);
+  EXPECT_EQ(sum(operands.values, operands.on), operands.total());
 }
 
 TEST(EveryEntry, LetsNothingButErrorOutWhereNothingCanBeAllocated) {

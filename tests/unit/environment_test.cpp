@@ -17,7 +17,6 @@
 #include <immintrin.h>
 #endif
 
-#include "every_entry.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -368,28 +367,6 @@ TEST(Environment, AWrongNameNeedsLittleStack) {
       return result == name ? 0 : 2;
     });
   }
-}
-
-// A thread of 64 KiB, as runtimes of other languages make them, when the backend has been loaded by another.
-TEST(Environment, EveryFunctionNeedsLittleStack) {
-  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
-  expect_fine([] {
-    if (const int result = work_on("cpu")) return result;
-    devices();
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 64 << 10);
-    pthread_t thread;
-    static std::string wrong = "it didn't end";
-    const auto body = [](void*) -> void* {
-      wrong = wrong_in_every_entry("cpu", [] { return std::string(); });
-      return nullptr;
-    };
-    if (pthread_create(&thread, &attributes, body, nullptr) != 0) return 1;
-    pthread_join(thread, nullptr);
-    std::fputs(wrong.c_str(), stderr);
-    return wrong.empty() ? 0 : 2;
-  });
 }
 
 /// The state of the floating-point unit: flags, traps, rounding.

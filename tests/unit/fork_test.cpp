@@ -1,11 +1,11 @@
-// A process that forks. If it has only looked at what there is, the child has the backends of this build to itself, but for
-// drivers that were woken before; if it has computed, or was about to, the child computes on the threads that call.
+// A process that forks. If it has only listed devices, the child has the backends of this build to
+// itself, but for drivers that were woken before; if it has computed, or was about to, the child
+// computes on the threads that call.
 #include <filesystem>
 #include <random>
 
 #include "child.hpp"
-#include "entry_points.hpp"
-#include "every_entry.hpp"
+#include "entries.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -23,7 +23,8 @@ std::string use(const std::string& backend) {
   return result == 1 << 20 ? "" : backend + ": " + refusal.sentence;
 }
 
-/// What body() says in a child of this process, which computes first. (Of a sum of two calls, either may be the first.)
+/// Computes in this process, then returns what body() says in a child of it. (The two calls of a sum
+/// may run in any order.)
 template <class Body>
 std::string child_of_user(Body&& body) {
   const std::string wrong = use("cpu");
@@ -72,32 +73,19 @@ size_t count_threads() {
   return size_t(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
 }
 
-TEST(Fork, EveryEntryPointComputesInAChildOnTheThreadThatCalls) {
-  EXPECT_EQ(in_child([] {
-              std::string wrong = use("cpu") + wrong_entry_points("cpu");
-              for (const EntryPoint& entry : entry_points())
-                wrong += in_child([&] {
-                  try {
-                    if (!entry.is_right("cpu")) return std::string(entry.name) + " is wrong; ";
-                  } catch (const std::exception& error) {
-                    return std::string(entry.name) + ": " + error.what() + "; ";
-                  }
-                  return count_threads() == 1 ? "" : std::string(entry.name) + " has threads; ";
-                });
-              return wrong;
-            }),
-            "");
-}
-
 // None hangs, and none starts a thread; the alarm of in_child() ends one that does.
-TEST(Fork, EveryFunctionReturnsInAChildOnTheThreadThatCalls) {
+TEST(Fork, EveryFunctionWorksInAChildOnTheThreadThatCalls) {
   EXPECT_EQ(in_child([] {
               devices();  // a driver that the parent hadn't woken would start threads of its own
-              return child_of_user([] {
-                return wrong_in_every_entry("cpu", [] {
-                  return std::string(count_threads() == 1 ? "" : "it has threads");
+              std::string wrong =
+                  use("cpu") + wrong_in_every_entry("cpu", [] { return std::string(); });
+              for (const Entry& entry : every_entry())
+                wrong += in_child([&] {
+                  Operands operands("cpu");
+                  return wrong_in(entry, operands) +
+                         (count_threads() == 1 ? "" : std::string(entry.name) + " has threads; ");
                 });
-              });
+              return wrong;
             }),
             "");
 }
@@ -128,7 +116,8 @@ float sum_by_kokkos() {
   return sum(std::vector<float>(1000, 1.0f), {.device = "cpu", .rung = "kokkos_range"});
 }
 
-// OpenMP's threads can't start in a child, so a rung that needs Kokkos says so, and the others compute.
+// OpenMP's threads can't start in a child, so a rung that needs Kokkos says so, and the others
+// compute.
 TEST(Fork, AChildIsToldThatKokkosDoesNotStart) {
   for (const bool has_started : {false, true})
     EXPECT_EQ(in_child([=] {
@@ -150,8 +139,8 @@ TEST(Fork, AChildIsToldThatKokkosDoesNotStart) {
 TEST(Fork, AChildsQueuesKeepTheirOrder) {
   EXPECT_EQ(in_child([] {
               return child_of_user([] {
-                OnQueue a("cpu"), b("cpu");
-                const double three = 3, four = 4;
+                Operands a("cpu"), b("cpu");
+                const float three = 3, four = 4;
                 fill(a.queue, a.one, &three);
                 b.queue.wait(a.queue.record());
                 copy(b.queue, a.one, b.one);

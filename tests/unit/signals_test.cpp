@@ -6,8 +6,7 @@
 #include <csignal>
 
 #include "child.hpp"
-#include "entry_points.hpp"
-#include "every_entry.hpp"
+#include "entries.hpp"
 #include "fixture.hpp"
 
 namespace {
@@ -49,17 +48,10 @@ std::vector<std::string> all_ids() {
   return ids;
 }
 
-TEST(Signals, NoThreadThatAnEntryPointStartsTakesThem) {
+TEST(Signals, NoThreadThatAFunctionStartsTakesThem) {
   EXPECT_EQ(in_child([] {
               std::string wrong;
               int before = 0;
-              for (const std::string& id : all_ids())
-                for (const EntryPoint& entry : entry_points()) {
-                  if (refusal_of([&] { entry.is_right(id); }).status == Status::unsupported)
-                    continue;
-                  if (open_to_signals > before) wrong += id + ": " + entry.name + "; ";
-                  before = open_to_signals;
-                }
               for (const std::string& id : all_ids())
                 wrong += wrong_in_every_entry(id, [&before, &id] {
                   const bool has_more = open_to_signals > before;
@@ -115,7 +107,7 @@ TEST(Signals, AreReadByAProgramThatBlocksThemAfterTheFirstCalls) {
             "");
 }
 
-// What the caller has blocked or not is the caller's afterwards.
+// No call changes what the caller has blocked.
 TEST(Signals, TheCallersMaskIsItsOwn) {
   EXPECT_EQ(in_child([] {
               sigset_t before, after;
@@ -130,13 +122,8 @@ TEST(Signals, TheCallersMaskIsItsOwn) {
                 return "";
               };
               std::string wrong;
-              for (const std::string& id : all_ids()) {
-                for (const EntryPoint& entry : entry_points()) {
-                  refusal_of([&] { entry.is_right(id); });
-                  if (*is_changed()) wrong += id + ": " + entry.name;
-                }
+              for (const std::string& id : all_ids())
                 wrong += wrong_in_every_entry(id, [&] { return std::string(is_changed()); });
-              }
               return wrong;
             }),
             "");

@@ -1,7 +1,6 @@
-// The CPU backend as a test sees it through its contract: loaded, with an allocator that counts.
+// The CPU backend as a test sees it through its contract: loaded, with an allocator that watches.
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,41 +10,24 @@
 
 #include "backends/abi.h"
 #include "tests/faults/abi_objects.hpp"
+#include "tests/faults/module.hpp"
 
 namespace trine::cpu::test {
 
-// Counted, and refused when `fail_at` of them are given.
-inline std::atomic<long> allocations{0}, alive{0}, fail_at{-1};
-// The largest one since the first was set to 0.
+// Of the largest allocation since the first was set to 0.
 inline std::atomic<std::size_t> largest_bytes{0}, largest_alignment{0};
 
 inline void* test_allocate(void*, std::size_t bytes, std::size_t alignment) {
   if (bytes > largest_bytes) largest_bytes = bytes, largest_alignment = alignment;
-  if (allocations++ == fail_at) return nullptr;
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
-  ++alive;
-  return memory;
-}
-inline void test_release(void*, void* pointer) {
-  if (pointer) --alive;
-  std::free(pointer);
+  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
 }
 
 inline const trine_backend& cpu() {
-  static const trine_backend* backend = [] {
-    void* library = dlopen(TRINE_TEST_CPU_BACKEND, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      std::fprintf(stderr, "%s\n", dlerror());
-      std::abort();
-    }
-    auto entry = reinterpret_cast<trine_backend_entry>(dlsym(library, "trine_backend_v1"));
-    static const trine_host host{sizeof host, nullptr, test_allocate, test_release};
-    const trine_backend* table = nullptr;
-    if (entry(&host, &table) != TRINE_OK) std::abort();
-    return table;
-  }();
-  return *backend;
+  static const trine_host host{sizeof host, nullptr, test_allocate,
+                               [](void*, void* pointer) { std::free(pointer); }};
+  static const trine_backend& backend = *faults::load_backend(TRINE_TEST_CPU_BACKEND, host);
+  return backend;
 }
 
 // A device with one queue.

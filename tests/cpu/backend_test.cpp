@@ -1,11 +1,10 @@
-// The CPU backend through its contract: what queues, events and memory promise, whatever thread calls
-// and whatever state of the floating-point unit it brings; forks and exits with work in flight; every
-// allocation failing once.
+// The CPU backend through its contract: the promises of queues, events and memory, whatever thread
+// calls and whatever state of the floating-point unit it brings. Failing allocations, threads, forks
+// and exits are in faults/module_test.cpp and exit_early.cpp.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -362,126 +361,14 @@ TEST(CpuBackend, what_throws_is_an_error_of_the_queues_next_wait) {
   }
 }
 
-TEST(CpuBackend, eight_threads_use_a_queue_each_while_devices_open_and_close) {
-  std::vector<std::thread> threads;
-  threads.reserve(8);
-  std::atomic<int> wrong{0};
-  for (int t = 0; t < 8; ++t)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 10; ++i) {
-        Session s(t % 2 ? "threads=2" : "");
-        const std::vector<float> data((i % 2 ? 100 : 200'000) + t, 1.0f);
-        std::vector<std::byte> memory;
-        float result = 0;
-        enqueue_sum(s, data, result, memory);
-        cpu().queue_wait(s.queue);
-        if (result != static_cast<float>(data.size())) ++wrong;
-      }
-    });
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
-}
-
-// Every allocation fails in its turn: the call says so, and what follows works.
-TEST(CpuBackend, survives_the_failure_of_every_allocation) {
-  { Session warm; }
-  const std::vector<float> data(kLarge, 1.0f);
-  bool failed = true;
-  for (long nth = 0; failed; ++nth) {
-    ASSERT_LT(nth, 100);
-    const long before = alive;
-    failed = false;
-    allocations = 0;
-    fail_at = nth;
-    const auto check = [&](trine_status status) {
-      if (status == TRINE_OK) return true;
-      EXPECT_EQ(status, TRINE_OUT_OF_MEMORY) << cpu().last_error();
-      failed = true;
-      return false;
-    };
-    trine_device* device = nullptr;
-    trine_queue* queue = nullptr;
-    trine_event *event = nullptr, *gate = nullptr;
-    trine_buffer* buffer = nullptr;
-    if (check(cpu().device_open(0, "", &device))) {
-      if (check(cpu().queue_create(device, &queue))) {
-        if (check(cpu().event_create(device, 0, &event))) check(cpu().event_record(event, queue));
-        if (check(cpu().event_create(device, 1, &gate))) {
-          check(cpu().queue_wait_event(queue, gate));
-          check(cpu().event_notify(
-              gate, [](void*) {}, nullptr));
-          cpu().event_signal(gate);
-        }
-        if (check(cpu().buffer_allocate(device, kLarge, TRINE_MEMORY_DEVICE, &buffer))) {
-          trine_buffer_facts facts{};
-          facts.size = sizeof facts;
-          cpu().buffer_facts(buffer, &facts);
-          const unsigned char byte = 7;
-          check(cpu().fill(queue, facts.native, 0, kLarge, &byte, 1));
-        }
-        cpu().queue_wait(queue);
-      }
-    }
-    fail_at = -1;
-    if (buffer) cpu().buffer_free(buffer);
-    if (event) cpu().event_destroy(event);
-    if (gate) cpu().event_destroy(gate);
-    if (queue) cpu().queue_destroy(queue);
-    if (device) cpu().device_close(device);
-    EXPECT_EQ(alive, before) << "leak when allocation " << nth << " failed";
-  }
-}
-
-TEST(CpuBackendProcess, a_forked_child_opens_a_device_without_threads) {
-  Session s;
-  const std::vector<float> data(kLarge, 1.0f);
-  std::vector<std::byte> memory;
-  float result = 0;
-  ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
-  const pid_t child = fork();
-  if (child == 0) {
-    Session childs;
-    trine_device_facts facts{};
-    facts.size = sizeof facts;
-    float sum = 0;
-    bool is_right = cpu().device_facts(childs.device, &facts) == TRINE_OK &&
-                    facts.compute_units == 1 &&
-                    enqueue_sum(childs, data, sum, memory) == TRINE_OK &&
-                    cpu().queue_wait(childs.queue) == TRINE_OK && sum == float(kLarge);
-    const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
-    is_right = is_right && std::distance(tasks, {}) == 1;
-    std::exit(is_right ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
-  EXPECT_EQ(result, static_cast<float>(kLarge));
-}
-
-// In a fresh process each: exits in the middle of the work, and obeys OMP_NUM_THREADS.
+// Each in a fresh process.
 class CpuBackendDeathTest : public testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(CpuBackendDeathTest, a_program_may_exit_with_work_in_flight) {
-  for (int i = 0; i < 5; ++i)
-    EXPECT_EXIT(
-        {
-          // Nothing of it is destroyed: a destructor would pull memory from under the work.
-          auto& s = *new Session;
-          const auto& data = *new std::vector<float>(kLarge, 1.0f);
-          auto* memory = new std::vector<std::byte>[50];
-          static float results[50];
-          for (int j = 0; j < 50; ++j) enqueue_sum(s, data, results[j], memory[j]);
-          std::exit(0);
-        },
-        testing::ExitedWithCode(0), "");
-}
-
-/// Opens the device in a fresh process with these variables; exits with its number of threads, after a large sum.
+/// Opens the device in a fresh process with these variables; exits with its number of threads, after a
+/// large sum.
 [[noreturn]] void exit_with_threads(
     std::initializer_list<std::pair<const char*, const char*>> variables) {
   for (const auto& [name, value] : variables) setenv(name, value, 1);
@@ -514,7 +401,8 @@ TEST_F(CpuBackendDeathTest, the_number_of_threads_follows_the_environment) {
   }
 }
 
-/// A parallel region. Not by the compiler: libgomp would read the environment before a test sets it.
+/// A parallel region, not made by the compiler: libgomp would read the environment before a test sets
+/// it.
 void loop_as_packs_do(void*) {
   using Region = void(void (*)(void*), void*, unsigned, unsigned);
   auto* const region =

@@ -1,5 +1,5 @@
-// ExactSum: parts that become the whole, on a real backend; the conformance cases compare the states that
-// devices write with the oracle's.
+// ExactSum on a real backend. The conformance cases compare the states that devices write with the
+// oracle's; partial_test.cpp merges parts of any size in any order, sums among them.
 #include <gtest/gtest.h>
 #include <trine/trine.hpp>
 
@@ -64,47 +64,6 @@ TEST(ExactSum, RefusesWhatNoStateHolds) {
   }
 }
 
-TEST(ExactSum, MergesPiecesInAnyOrderToTheBytesOfTheWhole) {
-  const std::vector<double> values = any_doubles(5000, 1);
-  const ExactSum whole = sum_of(values);
-  std::mt19937 order(2);
-  for (size_t pieces : {1, 2, 3, 7, 100}) {
-    std::vector<ExactSum> parts;
-    for (size_t p = 0; p < pieces; ++p)
-      parts.push_back(
-          sum_of(std::vector(values.begin() + std::ptrdiff_t(p * 5000 / pieces),
-                             values.begin() + std::ptrdiff_t((p + 1) * 5000 / pieces))));
-    std::shuffle(parts.begin(), parts.end(), order);
-    ExactSum merged;
-    for (const ExactSum& part : parts) merged.merge(part);
-    EXPECT_EQ(merged.state(), whole.state()) << pieces;
-  }
-  EXPECT_EQ(bits_of(whole.round<double>()), bits_of(sum(values, kOn)));
-}
-
-// As an allreduce over 10,000 ranks would merge them: neighbours in any tree, in any order.
-TEST(ExactSum, TenThousandStatesMergeToTheSameBytesInAnyTree) {
-  constexpr size_t kRanks = 10000;
-  const std::vector<double> values = any_doubles(2 * kRanks, 11);
-  std::vector<ExactSum> states;
-  for (size_t r = 0; r < kRanks; ++r)
-    states.push_back(sum_of(std::vector{values[2 * r], values[2 * r + 1]}));
-  const ExactSum whole = sum_of(values);
-  std::mt19937 random(12);
-  for (int tree = 0; tree < 5; ++tree) {
-    std::vector<ExactSum> left = states;
-    std::shuffle(left.begin(), left.end(), random);
-    while (left.size() > 1) {
-      const size_t into = random() % left.size();
-      std::swap(left[into], left.back());
-      const ExactSum taken = left.back();
-      left.pop_back();
-      left[random() % left.size()].merge(taken);
-    }
-    EXPECT_EQ(left.front().state(), whole.state());
-  }
-}
-
 TEST(ExactSum, RoundsAsTheOracleDoes) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 3000; ++i) {
@@ -152,7 +111,7 @@ TEST(ExactSum, KnowsNothingMinusZeroInfinitiesAndNan) {
   EXPECT_EQ(merged(plus, minus), sum_of(std::vector{1.0, std::nan("")}));
 }
 
-/// Values whose products with each other are all that a state has flags for.
+/// Values whose products with each other set all flags of a state.
 template <class T>
 std::vector<T> special_values() {
   using L = std::numeric_limits<T>;
@@ -168,7 +127,8 @@ void add_mapped(oracle::ExactSum& sum, Map map, T x, T y) {
   sum.add(map == Map::abs ? std::abs(x) : x);
 }
 
-/// What each rung of each device writes for rows (or columns) of one pair, said `length` times, beside the oracle's.
+/// Compares the states that each rung of each device writes for rows (or columns) of one pair, which
+/// stands there `length` times, with the oracle's.
 template <class T>
 void expect_states_of_pairs(Map map, Axis axis, int64_t length) {
   std::vector<T> x, y;

@@ -8,54 +8,82 @@
 namespace trine::python {
 namespace {
 
-void check_rung(const Plan& plan, const Device& device, const Call& call) {
-  if (device && !call.rung.empty())
-    throw Error(Status::unsupported, std::string(plan.operation) +
-                                         ": of data on a device, Trine chooses the rung; '" +
-                                         call.rung + "' can't be asked for.");
-}
+/// Where parts of arrays are added: on the queue of an array's device, or from the host's memory.
+class Adder {
+ public:
+  /// `ready`: the array whose queue it is.
+  Adder(const Plan& plan, const Array& ready, const Call& call)
+      : plan_(plan), device_(plan.device(call)), buffers_(plan.buffers(device_)) {
+    if (device_ && !call.rung.empty())
+      throw Error(Status::unsupported, std::string(plan.operation) +
+                                           ": of data on a device, Trine chooses the rung; '" +
+                                           call.rung + "' can't be asked for.");
+    options_ = {.device = call.device, .rung = call.rung, .numerics = call.numerics};
+    if (device_) queue_ = Queue::adopt(device_, ready.queue());
+  }
 
-/// Calls on_host(views, options) or on_device(queue, views) for each part, on the queue of the first array.
-template <class OnHost, class OnDevice>
-void each_call(const Plan& plan, const Call& call, OnHost&& on_host, OnDevice&& on_device) {
-  const Device& device = plan.device(call);
-  check_rung(plan, device, call);
-  const std::array<Buffer, kArrays> buffers = plan.buffers(device);
-  const Flight flight;
-  Queue queue = device ? Queue::adopt(device, plan.arrays[0].array->queue()) : Queue();
-  const HostOptions options{.device = call.device, .rung = call.rung, .numerics = call.numerics};
-  each_part(plan.parts, [&](const auto& first) {
-    if (device)
-      on_device(queue, plan.on_device(first, buffers));
+  /// Adds the part whose elements begin at `first`; of two arrays their products.
+  void add(ExactSum& sum, Map map, bool products, const std::array<int64_t, kArrays>& first) {
+    if (device_) {
+      const auto views = plan_.on_device(first, buffers_);
+      products ? sum.add_dot(queue_, views[0], views[1]) : sum.add(queue_, views[0], map);
+    } else {
+      const auto views = plan_.on_host(first);
+      products ? sum.add_dot(views[0], views[1], options_) : sum.add(views[0], map, options_);
+    }
+  }
+  /// The same; the elements have the indices from `index` on.
+  void add(Partial& partial, int64_t index, const std::array<int64_t, kArrays>& first) {
+    if (device_)
+      partial.add(queue_, plan_.on_device(first, buffers_)[0], index);
     else
-      on_host(plan.on_host(first), options);
-  });
+      partial.add(plan_.on_host(first)[0], index, options_);
+  }
+  /// Writes a result to the last array.
+  void write(const uint64_t& result, const std::array<int64_t, kArrays>& at) {
+    const size_t last = plan_.arrays.size() - 1;
+    if (device_)
+      fill(queue_, plan_.on_device(at, buffers_)[last], &result);
+    else
+      std::memcpy(plan_.output().host(at[last]), &result, size_of(plan_.output().dtype()));
+  }
+  void wait() {
+    if (device_) queue_.wait();
+  }
+
+ private:
+  const Plan& plan_;
+  const Device& device_;
+  std::array<Buffer, kArrays> buffers_;
+  HostOptions options_;
+  Flight flight_;  ///< from here on without the interpreter's lock
+  Queue queue_;
+};
+
+/// Views of two axes of the first `count` arrays, which all parts share.
+void set_shapes(Plan& plan, size_t count, const Axes& row, const Axes& inner) {
+  for (size_t a = 0; a < count; ++a)
+    plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
+                      row.strides[a],       inner.strides[a]};
 }
 
 }  // namespace
 
 void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<Axes>& kept,
                       std::vector<Axes> reduced, const Call& call) {
-  const size_t last = plan.arrays.size() - 1;
   const Array& output = plan.output();
-  const Dtype dtype = plan.arrays[0].array->dtype(), kind = output.dtype();
+  const size_t last = plan.arrays.size() - 1;
   const bool products = last == 2;
   const Axes inner = take_last(reduced), row = take_last(reduced);
-  for (size_t a = 0; a < last; ++a)
-    plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
-                      row.strides[a],       inner.strides[a]};
+  set_shapes(plan, last, row, inner);
   plan.check_output();
-  const Partial none(function, dtype, products ? Map::identity : map);
+  const Partial none(function, plan.arrays[0].array->dtype(), products ? Map::identity : map);
   uint64_t value = 0;
-  none.result(kind, &value);  // refuses an output of another dtype
-  const Device& device = plan.device(call);
-  check_rung(plan, device, call);
-  const std::array<Buffer, kArrays> buffers = plan.buffers(device);
-  const Flight flight;
-  Queue queue = device ? Queue::adopt(device, output.queue()) : Queue();
-  HostOptions options{.device = call.device, .rung = call.rung, .numerics = call.numerics};
+  none.result(output.dtype(), &value);  // refuses an output of another dtype
+  Call exactly = call;
   if (call.numerics == Numerics::fast)
-    options.numerics = Numerics::reproducible;  // one of any orders
+    exactly.numerics = Numerics::reproducible;  // one of any orders
+  Adder adder(plan, output, exactly);
   std::vector<uint64_t> results;
   each_part(kept, [&](const auto& result_at) {
     Partial partial = none;
@@ -63,31 +91,19 @@ void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<
     int64_t index = 0;
     each_part(reduced, [&](auto first) {
       for (size_t a = 0; a < last; ++a) first[a] += result_at[a];
-      if (device) {
-        const auto views = plan.on_device(first, buffers);
-        products ? sum.add_dot(queue, views[0], views[1]) : partial.add(queue, views[0], index);
-      } else {
-        const auto views = plan.on_host(first);
-        products ? sum.add_dot(views[0], views[1], options) : partial.add(views[0], index, options);
-      }
+      products ? adder.add(sum, map, true, first) : adder.add(partial, index, first);
       index += row.extent * inner.extent;
     });
     if (products)
-      value = kind == Dtype::f32 ? std::bit_cast<uint32_t>(sum.round<float>())
-                                 : std::bit_cast<uint64_t>(sum.round<double>());
+      value = output.dtype() == Dtype::f32 ? std::bit_cast<uint32_t>(sum.round<float>())
+                                           : std::bit_cast<uint64_t>(sum.round<double>());
     else
-      partial.result(kind, &value);
+      partial.result(output.dtype(), &value);
     results.push_back(value);
   });
-  auto next = results.begin();  // all are there: nothing fails any more
-  each_part(kept, [&](const auto& at) {
-    const uint64_t& result = *next++;
-    if (device)
-      copy(queue, host_vector(&result, kind, 1), plan.on_device(at, buffers)[last]);
-    else
-      std::memcpy(output.host(at[last]), &result, size_of(kind));
-  });
-  if (device) queue.wait();
+  auto next = results.begin();  // all are there: nothing but a device fails any more
+  each_part(kept, [&](const auto& at) { adder.write(*next++, at); });
+  adder.wait();
 }
 
 void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
@@ -98,26 +114,13 @@ void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call
     axes.push_back({x.shape()[d], {x.strides()[d], second ? second->strides()[d] : 0}});
   axes = joined(axes, true);
   const Axes inner = take(axes, longer), row = take(axes, longer);
-  for (size_t a = 0; a < plan.arrays.size(); ++a)
-    plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
-                      row.strides[a],       inner.strides[a]};
-  plan.parts = std::move(axes);
+  set_shapes(plan, plan.arrays.size(), row, inner);
   ExactSum part;
-  each_call(
-      plan, call,
-      [&](const auto& views, const HostOptions& options) {
-        if (second)
-          part.add_dot(views[0], views[1], options);
-        else
-          part.add(views[0], map, options);
-      },
-      [&](Queue& queue, const auto& views) {
-        if (second)
-          part.add_dot(queue, views[0], views[1]);
-        else
-          part.add(queue, views[0], map);
-      });
-  sum.merge(part);
+  {
+    Adder adder(plan, x, call);
+    each_part(axes, [&](const auto& first) { adder.add(part, map, second != nullptr, first); });
+  }
+  sum.merge(part);  // with the interpreter's lock again
 }
 
 void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
@@ -127,22 +130,16 @@ void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
   for (size_t d = 0; d < x.rank(); ++d) axes.push_back({x.shape()[d], {x.strides()[d]}});
   axes = joined(axes, false);  // indices count in C's order
   const Axes inner = take_last(axes), row = take_last(axes);
-  plan.shapes[0] = {&x, row.extent, inner.extent, 1, row.strides[0], inner.strides[0]};
-  plan.parts = std::move(axes);
+  set_shapes(plan, 1, row, inner);
   Partial part(partial.function(), partial.dtype(), partial.map());
-  const int64_t count =
-      row.extent * inner.extent;  // added after the call, which refuses what overflows
-  each_call(
-      plan, call,
-      [&](const auto& views, const HostOptions& options) {
-        part.add(views[0], first, options);
-        first += count;
-      },
-      [&](Queue& queue, const auto& views) {
-        part.add(queue, views[0], first);
-        first += count;
-      });
-  partial.merge(part);
+  {
+    Adder adder(plan, x, call);
+    each_part(axes, [&](const auto& at) {
+      adder.add(part, first, at);
+      first += row.extent * inner.extent;  // after the call, which refuses what overflows
+    });
+  }
+  partial.merge(part);  // with the interpreter's lock again
 }
 
 }  // namespace trine::python

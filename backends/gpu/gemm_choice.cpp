@@ -1,4 +1,5 @@
-// The default rung of gemm on a GPU backend: which loads this device best with a problem of this size.
+// The default rung of gemm on a GPU backend: which loads this device best with a problem of this
+// size.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -9,73 +10,58 @@
 #include <string_view>
 
 #include "backends/gpu/gemm_launch.hpp"
+#include "backends/gpu/gemm_tiles.hpp"
 
 namespace trine::gpu {
 namespace {
 
-/// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
-/// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
-/// the dtype (f32 53.7, f64 60.8 TFLOP/s), measured on an H200 at the sizes that the tile suits: those
-/// that leave few multiprocessors idle. i32 has the shares of f32. Those of tensor_specialized have a group's start and end
-/// (kEnds) taken out, and then are the same within 2 % from 832 to 4096.
-///
-/// `odd` is the share of that speed that is left where lines of A or B begin between vectors of 16 bytes. It was measured at
-/// 4095 and 2047 for 128x128, at 2047 for `tensor`, at 3001, 1215, 1151, 1023, 2049, 831, 767, 575 for 128x112, 128x96,
-/// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 for 32x48, at 383 and 511 for 32x64, at 319
-/// for 32x32, at 255 for 16x32. 128x56 has less than it measured, so that 895 goes to 128x64. `by_elements` is that share
-/// without the tile's own form for such lines, which chains that begin at C don't have: at the same sizes before there was one.
-/// Accurate f32 has no such form either, but keeps about as much as `odd`
-/// (docs/decisions/products-on-gpus.md).
+/// A rung with its parameter as prefer_gemm weighs it, by the figures of RoleTile.
 struct Candidate {
   const char* rung;
-  int value;
+  int32_t value;
   unsigned dtypes;
-  int64_t tile_m, tile_n, groups;
-  double full, alone;
+  int64_t tile_m, tile_n;
+  double groups, full, alone;
   double odd = 1, by_elements = odd;
+};
+constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kI32 = 1u << TRINE_I32;
+constexpr unsigned kFour = kF32 | kI32;
+constexpr Candidate kRegisterTiles[] = {{"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
+                                        {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
+                                        {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20}};
 
-  bool is_cut() const { return special_of(rung, value) == kCut; }
-};
-constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kFour = kF32 | 1u << TRINE_I32;
-constexpr Candidate kCandidates[] = {
-    {"warp_specialized", 8, kF32, 128, 256, 1, 0.8825, 0.8825, 0.90},
-    {"warp_specialized", 6, kFour, 128, 256, 1, 1.00, 1.00},
-    {"warp_specialized", 7, kF32, 192, 192, 1, 0.98, 0.98},
-    {"warp_specialized", 5, kF32, 96, 192, 1, 0.93, 0.93},
-    {"warp_specialized", 4, kF32, 96, 96, 2, 0.883, 0.744},
-    {"warp_specialized", 3, kFour, 64, 128, 2, 0.91, 0.79},
-    {"warp_specialized", 2, kF32, 48, 96, 2, 0.73, 0.60},
-    {"warp_specialized", 1, kF32, 32, 64, 2, 0.71, 0.49},
-    {"warp_specialized", 0, kF32, 16, 32, 3, 0.35, 0.15},
-    {"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
-    {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
-    {"tensor_specialized", 14, kF64, 128, 128, 1, 0.961, 0.961, 0.85},
-    {"tensor_specialized", 13, kF64, 128, 128, 1, 1.00, 1.00, 0.94, 0.88},
-    {"tensor_specialized", 12, kF64, 128, 112, 1, 0.984, 0.984, 0.93, 0.87},
-    {"tensor_specialized", 11, kF64, 128, 96, 1, 0.975, 0.975, 0.89, 0.80},
-    {"tensor_specialized", 10, kF64, 96, 112, 1, 0.95, 0.95, 0.89, 0.83},
-    {"tensor_specialized", 9, kF64, 128, 64, 1, 0.96, 0.96, 0.90, 0.81},
-    {"tensor_specialized", 8, kF64, 128, 56, 1, 0.925, 0.925, 0.67},
-    {"tensor_specialized", 7, kF64, 96, 96, 1, 0.955, 0.955, 0.915, 0.89},
-    {"tensor_specialized", 6, kF64, 96, 64, 1, 0.93, 0.93, 0.89, 0.79},
-    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.84, 0.84, 0.93, 0.78},
-    {"tensor_specialized", 4, kF64, 48, 96, 1, 0.75, 0.75, 0.86},
-    {"tensor_specialized", 3, kF64, 48, 64, 2, 0.87, 0.71, 0.80},
-    {"tensor_specialized", 2, kF64, 32, 64, 2, 0.75, 0.55, 0.82},
-    {"tensor_specialized", 15, kF64, 32, 48, 1, 0.50, 0.50, 0.62},
-    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.38, 0.38, 0.83, 0.74},
-    {"tensor_specialized", 0, kF64, 16, 32, 2, 0.31, 0.20, 0.86},
-    {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80, 0.82},
-    {"tensor", 0, kF64, 64, 64, 2, 0.71, 0.48, 0.82},
-    {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20},
-};
+constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
+  const RoleTile& tile = rung.tiles[value];
+  const bool f64 = &rung == &kTensorRung;
+  return {rung.rung,
+          static_cast<int32_t>(value),
+          f64                             ? kF64
+          : (tile.forms & kIntegers) != 0 ? kFour
+                                          : kF32,
+          rung.rows(tile),
+          rung.cols(tile),
+          double(tile.share_of),
+          tile.full,
+          tile.alone,
+          tile.odd,
+          tile.by_elements};
+}
+/// Of two that are as fast the first is preferred: the larger tile.
+constexpr auto kCandidates = [] {
+  std::array<Candidate, std::size(kWarpTiles) + std::size(kTensorTiles) + std::size(kRegisterTiles)>
+      all{};
+  size_t count = 0;
+  for (const RoleTiles* rung : {&kWarpRung, &kTensorRung})
+    for (size_t value = rung->tiles.size(); value-- > 0;) all[count++] = candidate_of(*rung, value);
+  for (const Candidate& one : kRegisterTiles) all[count++] = one;
+  return all;
+}();
 
 constexpr size_t candidates_of(unsigned dtypes) {
-  size_t count = 0;
-  for (const Candidate& one : kCandidates) count += (one.dtypes & dtypes) != 0;
-  return count;
+  return static_cast<size_t>(std::ranges::count_if(
+      kCandidates, [&](const Candidate& one) { return (one.dtypes & dtypes) != 0; }));
 }
-/// At most: three_tf32, a small rung, pile, few_columns, naive, and tensor or register_tile.
+/// At most: three_tf32, a small rung, batched_small, register_tile, few_columns, naive.
 constexpr size_t kOthers = 6;
 static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
               std::tuple_size_v<decltype(Preferred::all)>);
@@ -85,26 +71,17 @@ const Variant* variant_named(std::string_view name) {
                                 [&](const Variant& variant) { return variant.name == name; });
 }
 
-/// Steps of k that take as long as what a group does besides: it starts, waits for the first stage, which all want at once,
-/// and stores C.
-constexpr double kEnds = 80;
-
-/// The time of the busiest of `units` multiprocessors, in elements of C at full speed: of rounds with as many groups as
-/// it holds, and of one with what is left. Where tiles are cut all are as busy, and have one more group that starts and ends.
+/// The time of the busiest of `units` multiprocessors, in elements of C at full speed: of rounds
+/// with as many groups as it holds, and of one with what is left.
 double busiest(const Candidate& one, const Problem& p, int64_t units) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
-  const double each = tiles / static_cast<double>(std::max<int64_t>(units, 1));
-  const auto elements = static_cast<double>(one.tile_m * one.tile_n);
-  if (one.is_cut())
-    return (std::max(each, 1.0) + kEnds / (static_cast<double>(p.k) + kEnds)) * elements / one.full;
-  const double held = std::ceil(each);
-  const auto groups = static_cast<double>(one.groups);
-  const double rounds = std::floor(held / groups), rest = held - rounds * groups;
-  const double share = rest > 1 ? (rest - 1) / (groups - 1) : 0;
+  const double held = std::ceil(tiles / static_cast<double>(std::max<int64_t>(units, 1)));
+  const double rounds = std::floor(held / one.groups), rest = held - rounds * one.groups;
+  const double share = rest > 1 ? (rest - 1) / (one.groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);
-  return (rounds * groups / one.full + last) * elements;
+  return (rounds * one.groups / one.full + last) * static_cast<double>(one.tile_m * one.tile_n);
 }
 
 /// "its 128×256 tiles fill 132 multiprocessors best". A reason is static: each is made once and
@@ -117,15 +94,14 @@ const char* reason(const Candidate& one, uint32_t units) {
   static std::array<std::atomic<const Reason*>, std::size(kCandidates)> last;
   static std::mutex mutex;
   static auto* const made = new std::map<std::pair<const Candidate*, uint32_t>, Reason>;
-  std::atomic<const Reason*>& mine = last[static_cast<size_t>(&one - kCandidates)];
+  std::atomic<const Reason*>& mine = last[static_cast<size_t>(&one - kCandidates.data())];
   const Reason* known = mine.load(std::memory_order_acquire);
   if (known && known->units == units) return known->text.c_str();
   const std::lock_guard lock(mutex);
   Reason& found = (*made)[{&one, units}];
   if (found.text.empty())
     found = {units, "its " + std::to_string(one.tile_m) + "×" + std::to_string(one.tile_n) +
-                        (one.is_cut() ? " tiles, some of them cut, fill " : " tiles fill ") +
-                        std::to_string(units) + " multiprocessors best"};
+                        " tiles fill " + std::to_string(units) + " multiprocessors best"};
   mine.store(&found, std::memory_order_release);
   return found.text.c_str();
 }
@@ -154,22 +130,25 @@ int32_t few_columns_rows(Problem p, int64_t units) {
   return 0;
 }
 
-/// Fewer products leave multiprocessors without a full pile: 500 of 8, 32 and 64 took 7.4, 10.1 and 18.4 µs, in tiles
-/// of 64x64 4.8, 8.2 and 12.0.
+/// Fewer products leave multiprocessors without a full pile: 500 of 8, 32 and 64 took 7.4, 10.1 and
+/// 18.4 µs, in tiles of 64x64 4.8, 8.2 and 12.0.
 constexpr int64_t kPile = 1024;
 
-/// The largest side of C up to which a batch goes by pile. µs on an H200, pile and the fastest tile, f32 100000 of 32
-/// 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000 of 32 1021, 1206; 10000 of 40 224, 195; 48 317, 203.
+/// The largest side of C up to which a batch goes by pile. µs on an H200, pile and the fastest
+/// tile, f32 100000 of 32 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000 of 32 1021,
+/// 1206; 10000 of 40 224, 195; 48 317, 203.
 int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 
-/// Is a group for each product the fastest? µs on an H200 in graphs, small or tensor_small beside the best other rung.
-/// 10000, f32: 33 62, pile 111; 40 61, 110; 48 95, register_tile 158; 56 142, 199; 63 196, 274; 64 182, 158. f64: 33
-/// 110, 188; 40 96, tensor_specialized 195; 48 135, 203; 56 184, 233; 64 235, 253. 100000, f32: 8 72, pile 34; 9 73, 90;
-/// 11 87, 102; 12 82, 67; 16 100, 124; 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015.
-/// 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0 3.7
-/// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64 6.2, 5.7; 200 7.9, 8.2; 1000 31, 31; 2000 53, 57; of 63,
-/// which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164,
-/// 324; but 16x32x64 308, 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
+/// Is a group for each product the fastest? µs on an H200 in graphs, small or tensor_small beside
+/// the best other rung. 10000, f32: 33 62, pile 111; 40 61, 110; 48 95, register_tile 158; 56 142,
+/// 199; 63 196, 274; 64 182, 158. f64: 33 110, 188; 40 96, tensor_specialized 195; 48 135, 203; 56
+/// 184, 233; 64 235, 253. 100000, f32: 8 72, pile 34; 9 73, 90; 11 87, 102; 12 82, 67; 16 100, 124;
+/// 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015. 10000 of 8: 8.8,
+/// 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0
+/// 3.7 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64 6.2, 5.7; 200 7.9, 8.2; 1000
+/// 31, 31; 2000 53, 57; of 63, which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34,
+/// 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308, 142; f64: 16x32x64
+/// 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
   if (dtype == TRINE_I32 || side_index(p) == std::size(kSides) || !target.has(TRINE_CAN_INLINE_PTX))
@@ -185,19 +164,10 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   return p.batch >= (!f64 ? 16 * units : in_odd_runs(p) ? units : 3 * units / 2);
 }
 
-/// Is k so short that a tile's beginning and end are most of its time? Then two groups of `tensor`'s 64x64 on a
-/// multiprocessor beat one that copies ahead, whose rate kCandidates has for long k. µs on an H200, f64, this and the tile
-/// that would follow: 132 products of 62 7.0, 6.3; 200 9.5, 10.3; 1000 35, 42; 2000 of 60 56, 77; 63x16383 with k = 63 13.7,
-/// 14.3, and 16383x63 14.0, 15.3.
-bool prefers_pairs_of_tiles(const Target& target, uint32_t dtype, const Problem& p) {
-  const int64_t side = std::min(p.m, p.n), tiles = divide_up(std::max(p.m, p.n), 64) * p.batch;
-  return dtype == TRINE_F64 && p.k <= 64 && side > 56 && side <= 64 &&
-         tiles >= 3 * int64_t{target.facts->compute_units} / 2;
-}
-
-/// Is three_tf32 faster than what takes `others`, in elements of C at full speed? Its tiles are shared out evenly, at 2.5 times
-/// that speed; the lanes of A and B go through memory as parts; and a launch takes 24 µs more. µs on an H200 by this and
-/// measured: 1024 49, 47 (warp_specialized 52); 1536 94, 87; 2048 183, 171; 2304 240, 232; 768 34, 41 (26).
+/// Is three_tf32 faster than what takes `others`, in elements of C at full speed? Its tiles are
+/// shared out evenly, at 2.5 times that speed; the lanes of A and B go through memory as parts; and
+/// a launch takes 24 µs more. µs on an H200 by this and measured: 1024 49, 47 (warp_specialized
+/// 52); 1536 94, 87; 2048 183, 171; 2304 240, 232; 768 34, 41 (26).
 bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Problem& p,
                         double others) {
   constexpr int64_t kTileM = 256, kTileN = 192;
@@ -247,12 +217,11 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   // A batch of products with so few results each.
   if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(dtype))
     wishes.add(variant_named("pile"), 0, "pile: many products too small for a tile each");
-  // µs on an H200, f32 of 64, this and the tiles that would follow: 100 7.2, 5.1; 300 10, 12; 500 12, 17; 1000 24, 31.
+  // µs on an H200, f32 of 64, this and the tiles that would follow: 100 7.2, 5.1; 300 10, 12; 500
+  // 12, 17; 1000 24, 31.
   if (dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
       std::min(problem.m, problem.n) > pile_most(dtype) && std::max(problem.m, problem.n) <= 64)
     wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");
-  if (prefers_pairs_of_tiles(target, dtype, problem))
-    wishes.add(variant_named("tensor"), 0, "tensor: k is short, and two of its groups take turns");
   // Where copies don't run in the background it wasn't measured.
   if (target.has(TRINE_CAN_INLINE_PTX) && std::min(problem.m, problem.n) <= few_columns_most(dtype))
     wishes.add(variant_named("few_columns"), few_columns_rows(problem, target.facts->compute_units),

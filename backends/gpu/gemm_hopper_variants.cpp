@@ -5,213 +5,112 @@
 
 #include "backends/gpu/gemm_launch.hpp"
 #include "backends/gpu/gemm_self_check.hpp"
+#include "backends/gpu/gemm_tiles.hpp"
 
 namespace trine::gpu {
 namespace {
 
-// --- tensor: f64 on tensor cores ------------------------------------------------------------------
+// --- warp_specialized and tensor_specialized: tiles by warps with roles --------------------------
 
-constexpr const char* kDouble[] = {"double"};
-constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
-constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
-
-int64_t tensor_elements(int64_t size) {
-  return kTensorStages * 2 * size * (kTensorDepth + kTensorPadding);
+template <const RoleTiles& kRung>
+const RoleTile& tile_of(const Request& request) {
+  return kRung.tiles[static_cast<size_t>(request.selection.values[0])];
 }
 
-/// In dynamic local memory, which only CUDA's driver counts: NVIDIA's OpenCL says 48 KB and takes more.
-Group tensor_group(const Request& request) {
-  const int64_t size = size_of(request);
-  return {size, size, 2 * size, request.target.backend == kCuda ? tensor_elements(size) : 0};
+constexpr int64_t kCopiers = 128;
+
+template <const RoleTiles& kRung>
+Group role_group(const RoleTile& tile) {
+  return {kRung.rows(tile), kRung.cols(tile), 32 * tile.warps_down * tile.warps_across + kCopiers};
 }
 
-const char* tensor_refuses(const Request& request) {
-  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor is for f64";
-  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor needs NVIDIA's tensor cores";
-  return refuse_tiles(request, tensor_group(request));
-}
-
-void tensor_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  plan.macro[1] = request.selection.values[0];
-  plan.macro[2] = layout_of(p);
+/// The launch of a tile whose panels take so many elements a stage; none where C is empty.
+template <const RoleTiles& kRung>
+void add_role_tiles(const trine_gemm& op, const Problem& p, const RoleTile& tile,
+                    int64_t stage_elements, Plan& plan) {
   if (p.empty()) return;
-  const Group group = tensor_group(request);
-  add_tiles(plan, op, p, group).dynamic_local_bytes =
-      static_cast<uint32_t>(tensor_elements(group.tile_m) * 8);
+  add_tiles(plan, op, p, role_group<kRung>(tile)).dynamic_local_bytes =
+      static_cast<uint32_t>(tile.stages * stage_elements * p.element);
 }
 
-void check_plan(const Target& target, void* input, void* output, Plan& plan) {
-  const trine_gemm op = gemm_check::operation<double>(input, output);
-  trine_selection selection{};
-  selection.size = sizeof selection;
-  selection.values[0] =
-      1;  // the specialization that asks most of the device, where it isn't too much
-  const trine_call call{sizeof call, TRINE_GEMM, &op};
-  const Request request{target, selection, call, nullptr};
-  if (tensor_refuses(request)) selection.values[0] = 0;
-  tensor_plan(request, plan);
+/// Why the device or the call isn't for a tile, apart from its dtype.
+template <const RoleTiles& kRung>
+const char* role_refuses(const Request& request, const RoleTile& tile) {
+  if (!request.target.has(TRINE_CAN_INLINE_PTX))
+    return "its barriers that count arrivals are NVIDIA's";
+  if ((tile.forms & kContinues) == 0 && Problem(request.as<trine_gemm>()).continues)
+    return "this tile begins its chains at 0, not at c; larger and smaller ones can";
+  return refuse_tiles(request, role_group<kRung>(tile));
 }
-
-constexpr SelfCheck kTensorCheck[] = {gemm_check::of<double>(check_plan)};
-
-// --- warp_specialized ----------------------------------------------------------------------------
 
 constexpr const char* kFourBytes[] = {"float", "int"};
-constexpr const char* kTiles[] = {"16x32",  "32x64",   "48x96",   "64x128",     "96x96",
-                                  "96x192", "128x256", "192x192", "128x256_cut"};
-constexpr trine_parameter kTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
-constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
+constexpr trine_parameter kWarpParameters[] = {{sizeof(trine_parameter), std::size(kWarpTiles),
+                                                std::size(kWarpTiles) - 1, "tile",
+                                                kWarpTileNames.data()}};
+constexpr Macro kWarpMacros[] = {
+    {"T", kFourBytes},
+    {"TILE", kWarpTileNames, kWarpConstants, role_constant<kWarpTiles>},
+    {"CONTINUED", kNoYes}};
 
-/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
-struct WarpTile {
-  Group group;
-  int64_t stages, depth;
-  Special special = kNone;
-};
-
-/// Every warp that multiplies has a flag in the control area.
-constexpr int64_t kCutWarps = 8, kMostCut = TRINE_CONTROL_BYTES / sizeof(uint32_t) / kCutWarps;
-
-/// How many tiles are cut: one for each multiprocessor, as far as there are tiles and flags.
-int64_t cut_of(const Request& request, const WarpTile& tile) {
-  const Problem p(request.as<trine_gemm>());
-  if (tile.special != kCut || p.empty()) return 0;
-  const int64_t tiles = tiles_of(p, tile.group), units = request.target.facts->compute_units;
-  return std::min({tiles, units, kMostCut});
-}
-
-uint64_t cut_workspace(const Request& request, const WarpTile& tile) {
-  const int64_t sums = cut_of(request, tile) * tile.group.tile_m * tile.group.tile_n;
-  const uint32_t element = trine_dtype_size(request.as<trine_gemm>().dtype);
-  return sums == 0 ? 0 : TRINE_CONTROL_BYTES + static_cast<uint64_t>(sums) * element;
-}
-
-/// Makes `launch` one of a kernel with CUT_ARGUMENTS, if the tile asks for it.
-void add_cut(const Request& request, const WarpTile& tile, Launch& launch) {
-  if (tile.special != kCut) return;
-  const int64_t cut = cut_of(request, tile);
-  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): self-checks have none, and take no tile that is cut
-  const trine_workspace& space = *request.workspace;
-  const uint32_t element = trine_dtype_size(request.as<trine_gemm>().dtype);
-  launch.grid[0] += static_cast<uint32_t>(cut);
-  launch.memory(space.memory).i64(static_cast<int64_t>(space.offset / sizeof(uint32_t)));
-  launch.memory(space.memory);
-  launch.i64(static_cast<int64_t>((space.offset + TRINE_CONTROL_BYTES) / element));
-  launch.i32(static_cast<int32_t>(cut));
-}
-
-const char* refuse_warp_tiles(const Request& request, const WarpTile& tile) {
-  const Problem p(request.as<trine_gemm>());
-  if (tile.special == kCut && p.continues) return "tiles that are cut begin their chains at 0";
-  if (const char* why = refuse_tiles(request, tile.group)) return why;
-  return tile.special == kCut && tiles_of(p, tile.group) > kMaxGroups - kMostCut ? kTooMany
-                                                                                 : nullptr;
-}
-
-/// As warp_specialized.kernel.h defines them.
-constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
-    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},   {{48, 96, 256}, 4, 32},
-    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},   {{96, 192, 384}, 6, 16},
-    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}, {{128, 256, 384}, 6, 16, kCut}};
-constexpr int64_t kWarpPadding = 4;
-
-constexpr const char* kNoBarriers = "its barriers that count arrivals are NVIDIA's";
-
-/// Integers have no peer to win against: two tiles are enough for them.
 bool warp_exists(const int* macro) {
-  if (kWarpTiles[macro[1]].special == kCut && macro[2] != 0) return false;
-  return macro[0] == 0 || macro[1] == 3 || macro[1] == 6;
+  const unsigned asked = (macro[0] == 1 ? kIntegers : 0u) | (macro[2] == 1 ? kContinues : 0u);
+  return (kWarpTiles[macro[1]].forms & asked) == asked;
 }
 
 const char* warp_refuses(const Request& request) {
+  const RoleTile& tile = tile_of<kWarpRung>(request);
   const uint32_t dtype = request.as<trine_gemm>().dtype;
-  const int32_t tile = request.selection.values[0];
   if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
-  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile, 0};
-  if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
-  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_warp_tiles(request, kWarpTiles[tile]);
+  if (dtype == TRINE_I32 && (tile.forms & kIntegers) == 0)
+    return "of i32 there are the tiles 64x128 and 128x256";
+  return role_refuses<kWarpRung>(request, tile);
 }
 
 void warp_plan(const Request& request, Plan& plan) {
+  constexpr int64_t kPadding = 4;
   const auto& op = request.as<trine_gemm>();
-  const WarpTile& tile = kWarpTiles[request.selection.values[0]];
+  const RoleTile& tile = tile_of<kWarpRung>(request);
   const Problem p(op);
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = p.continues ? 1 : 0;
-  if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, tile.group);
-  launch.dynamic_local_bytes = static_cast<uint32_t>(
-      tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
-  add_cut(request, tile, launch);
-}
-
-uint64_t warp_workspace(const Request& request) {
-  return cut_workspace(request, kWarpTiles[request.selection.values[0]]);
+  const int64_t lanes = kWarpRung.rows(tile) + kWarpRung.cols(tile) + 2 * kPadding;
+  add_role_tiles<kWarpRung>(op, p, tile, tile.depth * lanes, plan);
 }
 
 void plan_warp_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation<float>(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
-  selection.values[0] = kTileParameters[0].default_value;  // asks most of the device
+  selection.values[0] = kWarpParameters[0].default_value;  // asks most of the device
   warp_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
 }
 
-/// Not of the arithmetic: whether the driver takes more local memory than NVIDIA's OpenCL says it has.
+/// Whether the driver takes more local memory than NVIDIA's OpenCL says it has; the arithmetic is
+/// ordinary.
 constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
-// --- tensor_specialized --------------------------------------------------------------------------
-
-constexpr const char* kTensorTiles[] = {
-    "16x32",  "32x32",  "32x64",  "48x64",  "48x96",   "64x64",   "96x64",       "96x96",
-    "128x56", "128x64", "96x112", "128x96", "128x112", "128x128", "128x128_cut", "32x48"};
-constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 13, "tile", kTensorTiles}};
+constexpr trine_parameter kTensorParameters[] = {{sizeof(trine_parameter), std::size(kTensorTiles),
+                                                  std::size(kTensorTiles) - 1, "tile",
+                                                  kTensorTileNames.data()}};
+constexpr const char* kDouble[] = {"double"};
 constexpr const char* kDoubleOrAccurate[] = {"double", "float"};
-constexpr Macro kTensorTileMacros[] = {{"T", kDoubleOrAccurate},
-                                       {"TILE", kTensorTiles},
-                                       {"LAYOUT", kLayouts},
-                                       {"ODD", kNoYes},
-                                       {"CONTINUED", kNoYes}};
+constexpr Macro kTensorMacros[] = {
+    {"T", kDoubleOrAccurate},
+    {"TILE", kTensorTileNames, kTensorConstants, role_constant<kTensorTiles>},
+    {"LAYOUT", kLayouts},
+    {"ODD", kNoYes},
+    {"CONTINUED", kNoYes}};
 
-/// As tensor_specialized.kernel.h defines them.
-constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 8, 32},
-                                                                {{32, 32, 256}, 12, 32, kOddRows},
-                                                                {{32, 64, 256}, 6, 16},
-                                                                {{48, 64, 256}, 3, 32},
-                                                                {{48, 96, 256}, 6, 16},
-                                                                {{64, 64, 384}, 6, 32, kOddRows},
-                                                                {{96, 64, 384}, 4, 32, kOddRows},
-                                                                {{96, 96, 384}, 6, 16, kOddRows},
-                                                                {{128, 56, 384}, 4, 32},
-                                                                {{128, 64, 384}, 4, 32, kOddRows},
-                                                                {{96, 112, 512}, 6, 16, kOddRows},
-                                                                {{128, 96, 384}, 6, 16, kOddRows},
-                                                                {{128, 112, 384}, 5, 16, kOddRows},
-                                                                {{128, 128, 384}, 5, 16, kOddRows},
-                                                                {{128, 128, 384}, 5, 16, kCut},
-                                                                {{32, 48, 256}, 9, 32}};
-
-/// Of f32 there is no tile that is cut, nor one whose copies don't divide among the work-items.
-bool widens_tile(const WarpTile& tile) {
-  return tile.special != kCut && tile.group.tile_n % 16 == 0;
+/// No kernel has two of the forms.
+bool tensor_exists(const int* macro) {
+  const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u) |
+                         (macro[4] == 1 ? kContinues : 0u);
+  return (kTensorTiles[macro[1]].forms & asked) == asked && (asked & (asked - 1)) == 0;
 }
 
-bool tensor_tile_exists(const int* macro) {
-  const WarpTile& tile = kTensorTileSizes[macro[1]];
-  const Special special = tile.special;
-  const bool odd = macro[3] == 1, continued = macro[4] == 1;
-  if (macro[0] == 1) return widens_tile(tile) && !odd && !continued;
-  return odd ? special == kOddRows && !continued : special != kCut || !continued;
-}
-
-/// Rows of A, B or C, as they lie in memory, begin an odd number of elements apart. C's, too: the form for them stores it in
-/// whole lines.
+/// Rows of A, B or C are an odd number of elements apart in memory. C's, too: the form for them
+/// stores whole rows of it.
 bool has_odd_rows(const Problem& p) {
   const auto odd = [](const Operand& x) {
     return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
@@ -219,68 +118,58 @@ bool has_odd_rows(const Problem& p) {
   return odd(p.a) || odd(p.b) || odd(p.c);
 }
 
-/// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.
+/// Elements of a panel with a row for each of `size` lanes, or for each of `depth` steps of k:
+/// whichever takes more.
 int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
-  return size * depth + std::max(size, depth) * (odd ? kTensorPadding + 1 : kTensorPadding);
+  return size * depth + std::max(size, depth) * (odd ? 5 : 4);
 }
 /// The same of f32, whose stages have 32 steps.
 int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int64_t{32} * 8); }
 
-const char* tensor_tile_refuses(const Request& request) {
+const char* tensor_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
-  const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
+  const RoleTile& tile = tile_of<kTensorRung>(request);
   const bool widens = trine_is_accurate(&op);
   if (op.dtype != TRINE_F64 && !widens)
     return "tensor_specialized is for f64, and for f32 of numerics accurate";
-  if (widens && !widens_tile(tile)) return "of f32 there are all tiles but 128x56 and 128x128_cut";
-  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_warp_tiles(request, tile);
+  if (widens && (tile.forms & kWidens) == 0)
+    return "of f32 there are all tiles but 16x32 and 128x56";
+  return role_refuses<kTensorRung>(request, tile);
 }
 
-void tensor_tile_plan(const Request& request, Plan& plan) {
+void tensor_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
+  const RoleTile& tile = tile_of<kTensorRung>(request);
   const Problem p(op);
   const bool widens = op.dtype == TRINE_F32;
+  const bool odd = !widens && !p.continues && (tile.forms & kOddRows) != 0 && has_odd_rows(p);
   plan.macro[0] = widens ? 1 : 0;
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
-  const bool odd = !widens && tile.special == kOddRows && !p.continues && has_odd_rows(p);
   plan.macro[3] = odd ? 1 : 0;
   plan.macro[4] = p.continues ? 1 : 0;
-  if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, tile.group);
   const auto panel = [&](int64_t size) {
     return widens ? widened_panel(size) : tensor_panel(size, tile.depth, odd);
   };
-  const int64_t stage = panel(tile.group.tile_m) + panel(tile.group.tile_n);
-  launch.dynamic_local_bytes = static_cast<uint32_t>(tile.stages * stage * p.element);
-  add_cut(request, tile, launch);
-}
-
-uint64_t tensor_tile_workspace(const Request& request) {
-  return cut_workspace(request, kTensorTileSizes[request.selection.values[0]]);
-}
-
-constexpr int32_t tensor_tile(std::string_view name) {
-  return static_cast<int32_t>(std::ranges::find(kTensorTiles, name) - kTensorTiles);
+  add_role_tiles<kTensorRung>(op, p, tile,
+                              panel(kTensorRung.rows(tile)) + panel(kTensorRung.cols(tile)), plan);
 }
 
 template <int32_t kTile, int kOdd>
-void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
+void plan_tensor_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation<double>(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
   selection.values[0] = kTile;
-  tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+  tensor_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
   plan.macro[3] = kOdd;
 }
 
-/// Tiles go by one of two instructions (STEP in tensor_specialized.kernel.h): 128x64, whose form for odd rows asks most local
-/// memory, by that of 16 steps of k, 128x128 by that of 8.
-constexpr SelfCheck kTensorTileChecks[] = {
-    gemm_check::of<double>(plan_tile_check<tensor_tile("128x64"), 1>),
-    gemm_check::of<double>(plan_tile_check<tensor_tile("128x128"), 0>)};
+/// Tiles go by one of two instructions (STEP in tensor_specialized.kernel.h): 128x64, whose form
+/// for odd rows asks most local memory, by that of 16 steps of k, 128x128 by that of 8.
+constexpr SelfCheck kTensorChecks[] = {
+    gemm_check::of<double>(plan_tensor_check<tensor_tile("128x64"), 1>),
+    gemm_check::of<double>(plan_tensor_check<tensor_tile("128x128"), 0>)};
 
 // --- tensor_small --------------------------------------------------------------------------------
 
@@ -323,16 +212,18 @@ constexpr SelfCheck kSmallCheck[] = {gemm_check::of<double>(plan_small_check)};
 
 constexpr Macro kPartsMacros[] = {{"T", kFloat}};
 constexpr const char* kPartsEntries[] = {"three_tf32_split", "three_tf32"};
-/// As three_tf32.cu has them: the tile of a pair of groups and a group's work-items, the steps of k in a block and stages of
-/// them, the warps that multiply, and the lanes and steps that a group splits.
+/// As three_tf32.cu has them: the tile of a pair of groups and a group's work-items, the steps of k
+/// in a block and stages of them, the warps that multiply, and the lanes and steps that a group
+/// splits.
 constexpr Group kPartsTile{256, 192, 384};
 constexpr int64_t kPartsDepth = 16, kPartsStages = 5, kPartsWarps = 8, kPartsPatch = 64,
                   kPartsSplitters = 256;
-/// Blocks that take as long as the sums' way from one pair to another, the share of all that is lost where pairs aren't at
-/// the same step of k, and the fewest blocks that are worth a pair.
+/// Blocks that take as long as the sums' way from one pair to another, the share of all that is
+/// lost where pairs aren't at the same step of k, and the fewest blocks that are worth a pair.
 constexpr int64_t kPartsWay = 12, kPartsDrift = 50, kPartsFewest = 8;
 
-/// Where the parts of a product's operands and the sums for other pairs lie in the workspace, in elements.
+/// Where the parts of a product's operands and the sums for other pairs lie in the workspace, in
+/// elements.
 struct PartsShape {
   Problem p;
   int64_t k, blocks, tiles, groups, shared = 0;
@@ -347,8 +238,8 @@ struct PartsShape {
     tiles = tiles_of(p, kPartsTile);
     const int64_t pairs = std::max<int64_t>(request.target.facts->compute_units / 2, 1);
     groups = 2 * std::min(tiles, pairs);
-    // Pairs compute whole tiles; if that left many idle at the end, of one tile each and what is left an even part. Then
-    // they no longer read the same panels at the same time.
+    // Pairs compute whole tiles; if that left many idle at the end, of one tile each and what is
+    // left an even part. Then they no longer read the same panels at the same time.
     const int64_t left = tiles % pairs, idle = left == 0 ? 0 : (pairs - left) * blocks / pairs;
     const int64_t all = divide_up(tiles, pairs) * blocks;
     if (idle > kPartsWay + all / kPartsDrift && blocks < kMostBlocks) {
@@ -436,42 +327,28 @@ constexpr Variant kVariants[] = {
      .summary = "some warps copy, the others multiply, barriers between them",
      .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/warp_specialized",
-     .parameters = kTileParameters,
+     .parameters = kWarpParameters,
      .macros = kWarpMacros,
      .exists = warp_exists,
      .refuses = warp_refuses,
      .takes = TRINE_CONTINUES,
-     .workspace_bytes = warp_workspace,
      .plan = warp_plan,
      .self_checks = kWarpCheck,
      .self_check_on = kOpencl,
      .begins_early = true,
      .architectures = "90a"},
-    {.name = "tensor",
-     .operation = TRINE_GEMM,
-     .summary = "f64 on tensor cores, which compute the same chain: proven by a self-check",
-     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
-     .file = "gemm/tensor",
-     .parameters = kSizeParameters,
-     .macros = kTensorMacros,
-     .refuses = tensor_refuses,
-     .plan = tensor_plan,
-     .self_checks = kTensorCheck,
-     .begins_early = true,
-     .architectures = "90"},
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
      .requirement = "f64, or f32 of numerics accurate; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/tensor_specialized",
-     .parameters = kTensorTileParameters,
-     .macros = kTensorTileMacros,
-     .exists = tensor_tile_exists,
-     .refuses = tensor_tile_refuses,
+     .parameters = kTensorParameters,
+     .macros = kTensorMacros,
+     .exists = tensor_exists,
+     .refuses = tensor_refuses,
      .takes = TRINE_CONTINUES | TRINE_TAKES_ACCURATE,
-     .workspace_bytes = tensor_tile_workspace,
-     .plan = tensor_tile_plan,
-     .self_checks = kTensorTileChecks,
+     .plan = tensor_plan,
+     .self_checks = kTensorChecks,
      .begins_early = true,
      .architectures = "90a"},
     {.name = "tensor_small",
@@ -503,12 +380,6 @@ constexpr Variant kVariants[] = {
 };
 
 }  // namespace
-
-Special special_of(std::string_view rung, int32_t value) {
-  if (rung == "warp_specialized") return kWarpTiles[value].special;
-  if (rung == "tensor_specialized") return kTensorTileSizes[value].special;
-  return kNone;
-}
 
 std::span<const Variant, kHopperRungs> gemm_hopper_variants() { return kVariants; }
 

@@ -1,5 +1,5 @@
-// How rungs of gemm that give a group to each tile of C refuse a call and launch it. Only gemm's rows
-// include it.
+// How rungs of gemm that give a group to each tile of C refuse a call and launch it. Only gemm's
+// rows include it.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,8 @@ inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, con
   return launch;
 }
 
-/// The plan of a row whose macros are T and its first parameter, if any: such a launch, unless C is empty.
+/// The plan of a row whose macros are T and its first parameter, if any: such a launch, unless C is
+/// empty.
 inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
   const auto& op = request.as<trine_gemm>();
   const Problem p = group.problem(op);
@@ -128,8 +129,8 @@ inline bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
 inline bool in_odd_runs(const Problem& p) {
   return is_odd_run(p.a, p.m, p.k) && is_odd_run(p.b, p.k, p.n) && is_odd_run(p.c, p.m, p.n);
 }
-/// Such a rung: its work-items, and whether its local memory is dynamic, which only CUDA's driver counts: NVIDIA's
-/// OpenCL says 48 KB and takes more, and a self-check asks it.
+/// Such a rung: its work-items, and whether its local memory is dynamic, which only CUDA's driver
+/// counts: NVIDIA's OpenCL says 48 KB and takes more, and a self-check asks it.
 struct SmallRung {
   int64_t (*threads)(int64_t side);
   bool dynamic;
@@ -158,16 +159,9 @@ struct SmallRung {
   }
 };
 
-/// What a tile of `warp_specialized` or `tensor_specialized` can besides, one of: two groups compute some, one after the
-/// other (CUT in warp_roles.h); it has a form that copies rows an odd number of elements apart as vectors (ODD_ROWS in
-/// tensor_panel.h), unless chains begin at C.
-enum Special { kNone, kCut, kOddRows };
-/// What the tile of the rung's parameter `value` can; other rungs have no tiles that can: kNone.
-Special special_of(std::string_view rung, int32_t value);
-
-/// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
-/// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
-constexpr size_t kStudyRungs = 6, kHopperRungs = 5;
+/// Parts of the ladder, which gemm_variants() puts together: its lower end
+/// (gemm_study_variants.cpp) and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
+constexpr size_t kStudyRungs = 6, kHopperRungs = 4;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();
 

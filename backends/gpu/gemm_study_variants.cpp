@@ -57,8 +57,8 @@ struct Threads {
 };
 constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
 
-/// With 128 and 256 outputs a work-item a specialization takes nvcc seconds: one depth of them will do, the
-/// one at which document 002 swept the thread shapes.
+/// With 128 and 256 outputs a work-item a specialization takes nvcc seconds: one depth of them will
+/// do, the one at which document 002 swept the thread shapes.
 bool ilp16_exists(const int* macro) {
   for (int s = 0; s < 4; ++s)
     if (macro[2] == kThreadShapes[s].x && macro[3] == kThreadShapes[s].y)

@@ -40,7 +40,6 @@ set(TRINE_GPU_KERNELS
   gemm/register_tile
   gemm/widened
   gemm/warp_specialized
-  gemm/tensor
   gemm/tensor_specialized
   gemm/few_columns
   gemm/pile

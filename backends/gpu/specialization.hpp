@@ -1,6 +1,9 @@
-// The specializations of a kernel file: one for each combination of its variants' macro values. Here they get
-// their names, once for the build-time generator and for the backends that look them up.
+// The specializations of a kernel file: one for each combination of its variants' macro values.
+// Here they get their names, once for the build-time generator and for the backends that look them
+// up.
 #pragma once
+
+#include <string>
 
 #include "variant.hpp"
 
@@ -44,14 +47,17 @@ String suffix_of(const Variant& variant, const int* macro) {
 }
 
 /// Calls visit(name, value) for each macro of the specialization: the variant's NAME with its
-/// value, and for a value that is a word also NAME_value with 1, for #if.
+/// value, for a value that is a word also NAME_value with 1, for #if, and the value's constants.
 template <class String, class Visit>
 void visit_macros(const Variant& variant, const int* macro, Visit&& visit) {
   for (std::size_t m = 0; m < variant.macros.size(); ++m) {
-    const String name(variant.macros[m].name);
-    const char* value = variant.macros[m].values[static_cast<std::size_t>(macro[m])];
+    const Macro& one = variant.macros[m];
+    const String name(one.name);
+    const char* value = one.values[static_cast<std::size_t>(macro[m])];
     visit(name, String(value));
     if (is_word(value)) visit(name + "_" + value, String("1"));
+    for (std::size_t c = 0; c < one.constants.size(); ++c)
+      visit(String(one.constants[c]), String(std::to_string(one.constant(macro[m], c)).c_str()));
   }
 }
 

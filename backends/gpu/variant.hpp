@@ -1,6 +1,7 @@
-// A kernel variant of a GPU rung, as data: what it is called, which program specializations it has, when it refuses,
-// and how a call becomes kernel launches. Both GPU backends read the same variants; only how a
-// specialization is compiled (CUDA ahead of time, OpenCL on first use) and launched differs.
+// A kernel variant of a GPU rung, as data: what it is called, which program specializations it has,
+// when it refuses, and how a call becomes kernel launches. Both GPU backends read the same
+// variants; only how a specialization is compiled (CUDA ahead of time, OpenCL on first use) and
+// launched differs.
 #pragma once
 
 #include <array>
@@ -24,8 +25,8 @@ struct Target {
   trine_device* device = nullptr;  ///< the backend's own; nullptr in tests of variants
   bool (*runs_here)(trine_device&, const Variant&) = nullptr;
 
-  /// Can `variant` run here: is there code of it for this device, and did its self-check pass (which
-  /// runs now if it hasn't yet)? For choose_…, which may name no variant that can't.
+  /// Can `variant` run here: is there code of it for this device, and did its self-check pass
+  /// (which runs now if it hasn't yet)? For choose_…, which may name no variant that can't.
   bool runs(const Variant& variant) const { return !runs_here || runs_here(*device, variant); }
   bool has(uint64_t capabilities) const {
     return (facts->capabilities & capabilities) == capabilities;
@@ -48,6 +49,10 @@ struct Target {
 struct Macro {
   const char* name;
   std::span<const char* const> values;
+  /// More macros that a value stands for, as a tile for its sizes: their names, and the number of
+  /// each for a value.
+  std::span<const char* const> constants = {};
+  int (*constant)(int value, size_t index) = nullptr;
 };
 
 constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
@@ -96,8 +101,8 @@ struct Launch {
   }
 };
 
-/// What a call becomes: one program specialization and its launches, in order. Launches are ordered as
-/// if on one in-order queue. No allocation: a plan lives on the stack of launch().
+/// What a call becomes: one program specialization and its launches, in order. Launches are ordered
+/// as if on one in-order queue. No allocation: a plan lives on the stack of launch().
 struct Plan {
   int macro[kMaxMacros] = {};  ///< chosen value of each of Variant::macros
   int launch_count = 0;
@@ -123,8 +128,9 @@ struct Request {
   }
 };
 
-/// Arithmetic that must be proven on the device before a variant may claim its numerics (tensor cores
-/// as an fma chain). The backend runs it once per device and process, at the variant's first use.
+/// Arithmetic that must be proven on the device before a variant may claim its numerics (tensor
+/// cores as an fma chain). The backend runs it once per device and process, at the variant's first
+/// use.
 struct SelfCheck {
   uint64_t input_bytes, output_bytes;
   void (*fill)(void* input);
@@ -165,8 +171,8 @@ struct Variant {
   }
 };
 
-/// The ladders, naive first: reduce_sum_variants.cpp and reduce_variants.cpp, transpose_variants.cpp,
-/// gemm_study_variants.cpp and gemm_variants.cpp.
+/// The ladders, naive first: reduce_sum_variants.cpp and reduce_variants.cpp,
+/// transpose_variants.cpp, gemm_study_variants.cpp and gemm_variants.cpp.
 std::span<const Variant> reduce_variants();
 std::span<const Variant> transpose_variants();
 std::span<const Variant> gemm_variants();
@@ -175,8 +181,8 @@ std::span<const Variant> gemm_variants();
 /// very device runs it is another question (Target::runs).
 const char* reason_against(const Variant& variant, const Request& request);
 
-/// The rungs that an operation prefers for a call, the best first, each with its first parameter's value.
-/// Nobody has asked them yet whether they take it.
+/// The rungs that an operation prefers for a call, the best first, each with its first parameter's
+/// value. Nobody has asked them yet whether they take it.
 struct Preferred {
   struct One {
     const Variant* variant;
@@ -195,9 +201,9 @@ Preferred prefer_transpose(const Target&, const trine_transpose&);
 Preferred prefer_gemm(const Target&, const trine_gemm&);
 
 /// The default rung and parameters for a call: the one place of selection on a GPU backend. Sets
-/// `selection.values` and `selection.why`; core has named none. The first of the preferred that takes the
-/// call, else the last reproducible rung that does, with its parameters' defaults; where all refuse, the
-/// last of the preferred, whose reason is then the call's.
+/// `selection.values` and `selection.why`; core has named none. The first of the preferred that
+/// takes the call, else the last reproducible rung that does, with its parameters' defaults; where
+/// all refuse, the last of the preferred, whose reason is then the call's.
 const Variant* choose_variant(const Target&, const trine_call&, trine_selection& selection);
 
 }  // namespace trine::gpu

@@ -69,7 +69,8 @@ char* stacks() {
   return static_cast<char*>(all);
 }
 
-/// Until it waits or ends. Only its begin goes by ucontext, which asks the kernel for the signals' mask each time.
+/// Until it waits or ends. Only its begin goes by ucontext, which asks the kernel for the signals'
+/// mask each time.
 void resume(int index) {
   local = index;
   if (_setjmp(scheduler) != 0) return;

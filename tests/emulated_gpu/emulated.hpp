@@ -1,5 +1,6 @@
-// A GPU for kernels that were compiled as host C++: work-items are contexts of one thread that take turns where they wait
-// for each other, groups run one after the other, and whatever is read or written as a vector is held against the operands.
+// A GPU for kernels that were compiled as host C++: work-items are contexts of one thread that take
+// turns where they wait for each other, groups run one after the other, and whatever is read or
+// written as a vector is held against the operands.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ extern int local, group, groups;
 
 /// Lets the others run; to be called in loops that wait for them.
 void yield();
-/// Something happened that another work-item may wait for. Where all wait and nothing happens, run() throws.
+/// Something happened that another work-item may wait for. Where all wait and nothing happens,
+/// run() throws.
 void happened();
 void sync_group();
 void sync_warp();
@@ -38,7 +40,8 @@ using Call = void (*)(const uint64_t* arguments);
 Call kernel(const std::string& name);
 std::vector<std::string> kernels();
 bool keep(std::initializer_list<std::pair<const char*, Call>> kernels);
-/// Runs `grid` groups of `items`, which take turns in another order than those of the launch before.
+/// Runs `grid` groups of `items`, which take turns in another order than those of the launch
+/// before.
 void run(Call call, const std::vector<uint64_t>& arguments, int grid, int items);
 
 /// Calls a kernel with arguments of eight bytes each, of which a smaller one has the first.

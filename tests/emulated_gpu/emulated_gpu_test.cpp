@@ -1,7 +1,7 @@
-// CUDA's kernels, as far as both languages share their text, on this host: random calls of all shapes on every rung and
-// tile, in memory that ends or begins at a page which may not be touched. Each vector must lie within its operand to the
-// byte, as a GPU's checker of memory has it (a page's border doesn't see 16 bytes that begin in the last 8), and results
-// must be the oracle's.
+// CUDA's kernels, as far as both languages share their text, on this host: random calls of all
+// shapes on every rung and tile, in memory that ends or begins at a page which may not be touched.
+// Each vector must lie within its operand to the byte, as a GPU's checker of memory has it (a
+// page's border doesn't see 16 bytes that begin in the last 8), and results must be the oracle's.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -67,14 +67,16 @@ uint64_t bits_of(const Argument& argument) {
   return bits;
 }
 
-/// The form of `tensor_specialized` for odd rows begins each of them with the 16 bytes that it begins in.
+/// The form of `tensor_specialized` for odd rows begins each of them with the 16 bytes that it
+/// begins in.
 bool begins_early(const std::string& kernel) {
   return kernel.starts_with("tensor_specialized") && kernel.ends_with("_1_0");
 }
 
 class EmulatedGpu : public testing::Test {
  protected:
-  /// The call by a rung with its first parameter's value; false where that refuses it or isn't compiled here.
+  /// The call by a rung with its first parameter's value; false where that refuses it or isn't
+  /// compiled here.
   bool run_by(const Variant& variant, int32_t value, const oracle::Operation& plan,
               oracle::Values values, uint64_t seed) {
     Dice dice(~seed);
@@ -150,7 +152,8 @@ class EmulatedGpu : public testing::Test {
   std::set<std::string> ran_;  ///< kernels, without their specializations' names
 };
 
-/// Calls that random ones hardly make: few columns without gaps, long products, dense lines of an odd number of elements.
+/// Calls that random ones hardly make: few columns without gaps, long products, dense lines of an
+/// odd number of elements.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
   return {oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
@@ -182,7 +185,8 @@ TEST_F(EmulatedGpu, touches_nothing_but_operands_and_computes_what_the_oracle_do
     EXPECT_TRUE(ran_.contains(kernel.substr(0, kernel.find("__")))) << kernel << " never ran";
 }
 
-// The case that a GPU's checker found: lines of B 14 elements apart, of which 5 are there, in the 8 last bytes of B.
+// The case that a GPU's checker found: lines of B 14 elements apart, of which 5 are there, in the 8
+// last bytes of B.
 TEST_F(EmulatedGpu, copies_no_more_than_is_left_of_the_last_line) {
   oracle::Operation plan = oracle::plan_gemm(TRINE_F64, 64, 5, 23);
   auto& gemm = std::get<trine_gemm>(plan);

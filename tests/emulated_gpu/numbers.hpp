@@ -1,5 +1,5 @@
-// The vectors of kernels that are compiled as host C++: whatever is read or written as one is held against the memory that it
-// may touch, to the byte, as a GPU's checker of memory does.
+// The vectors of kernels that are compiled as host C++: whatever is read or written as one is held
+// against the memory that it may touch, to the byte, as a GPU's checker of memory does.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace emulated {
 
-/// Memory whose vectors are checked: those that touch [pages, pages_end) must lie in [begin, end), at multiples of their size.
+/// Memory whose vectors are checked: those that touch [pages, pages_end) must lie in [begin, end),
+/// at multiples of their size.
 struct Extent {
   const char *pages, *pages_end, *begin, *end;
 };

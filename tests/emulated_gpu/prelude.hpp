@@ -1,5 +1,6 @@
-// The words of the kernels' preludes (docs/writing-a-backend.md has the list), as host C++ over emulated.hpp: of a GPU
-// with warps and without instructions of its own, so that all copies are loads and stores of this program.
+// The words of the kernels' preludes (docs/writing-a-backend.md has the list), as host C++ over
+// emulated.hpp: of a GPU with warps and without instructions of its own, so that all copies are
+// loads and stores of this program.
 #include <bit>
 #include <cmath>
 #include "emulated.hpp"

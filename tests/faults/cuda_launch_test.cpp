@@ -266,9 +266,7 @@ TEST_F(CudaLaunchOfAll, a_default_that_does_not_run_here_leaves_the_call_to_the_
     for (size_t l = before; l < fake_cuda::launches().size(); ++l)
       if (fake_cuda::launches()[l].name.starts_with("tensor"))
         tried = fake_cuda::launches()[l].name;
-    EXPECT_EQ(tried, shared > 163840  ? "tensor__double_128_nt"
-                     : shared > 81920 ? "tensor__double_64_nt"
-                                      : "");
+    EXPECT_EQ(tried, shared > 163840 ? "tensor_specialized__double_128x64_nt_1_0" : "");
   }
   fake_cuda::reset();
   trine::gpu::forget_checks();
@@ -283,7 +281,7 @@ TEST_F(CudaLaunchOfAll, a_default_that_does_not_run_here_leaves_the_call_to_the_
     trine::cuda::replace_driver(&fake_cuda::table());
     std::string why;
     EXPECT_EQ(gpu.choice(call, &why), "register_tile");
-    EXPECT_NE(why.find("tensor's self-check failed"), why.npos) << why;
+    EXPECT_NE(why.find("tensor_specialized's self-check failed"), why.npos) << why;
   }
   fake_cuda::reset();
   trine::gpu::forget_checks();
@@ -293,18 +291,14 @@ TEST_F(CudaLaunchOfAll, a_default_that_does_not_run_here_leaves_the_call_to_the_
   const faults::Device gpu(*backend);
   std::string why;
   EXPECT_EQ(gpu.choice(call, &why), "register_tile");
-  EXPECT_NE(why.find("tensor's self-check can't run here: cuda:0: cuFuncSetAttribute"), why.npos)
-      << why;
-  for (const char* rung : {"tensor_specialized", "tensor"}) {  // each with its own reason
-    const trine_selection named = gpu.select(TRINE_GEMM, rung);
-    char reason[200];
-    EXPECT_EQ(backend->refuses(gpu.device, &named, &call, reason, sizeof reason),
-              TRINE_BACKEND_ERROR);
-    EXPECT_NE(
-        std::string(backend->last_error()).find(rung + std::string("'s self-check can't run")),
-        std::string::npos)
-        << backend->last_error();
-  }
+  EXPECT_NE(why.find("self-check can't run here: cuda:0: cuFuncSetAttribute"), why.npos) << why;
+  const trine_selection named = gpu.select(TRINE_GEMM, "tensor_specialized");
+  char reason[200];
+  EXPECT_EQ(backend->refuses(gpu.device, &named, &call, reason, sizeof reason),
+            TRINE_BACKEND_ERROR);
+  EXPECT_NE(std::string(backend->last_error()).find("tensor_specialized's self-check can't run"),
+            std::string::npos)
+      << backend->last_error();
   trine::gpu::forget_checks();
 }
 

@@ -34,7 +34,7 @@ for file in gemm/three_tf32 gemm/warp_specialized gemm/tensor_specialized; do
   expect 80,90a-real $file sm_90a
   expect 90-virtual,90a-real $file sm_90a,compute_90a
 done
-expect 80 gemm/tensor
-expect 80,90 gemm/tensor sm_90,compute_90
-expect 120 gemm/tensor sm_120,compute_120
+expect 80 gemm/tensor_small
+expect 80,90 gemm/tensor_small sm_90,compute_90
+expect 120 gemm/tensor_small sm_120,compute_120
 expect 80,90 gemm/naive sm_80,compute_80 sm_90,compute_90

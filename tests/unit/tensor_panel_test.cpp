@@ -1,6 +1,7 @@
-// How `tensor_specialized` copies panels, reads fragments and stores C (backends/gpu/kernels/gemm/tensor_block.h), as host
-// C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, each LAYOUT and T.
-// Numbers lie at the edge of a page that may not be touched, and a vector may touch nothing but them, to the byte.
+// How `tensor_specialized` copies panels, reads fragments and stores C
+// (backends/gpu/kernels/gemm/tensor_block.h), as host C++: the copying work-items one after
+// another, then the multiplying ones. Compiled for some tiles, each LAYOUT and T. Numbers lie at
+// the edge of a page that may not be touched, and a vector may touch nothing but them, to the byte.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -41,7 +42,8 @@ constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
 #include "backends/gpu/kernels/gemm/problem.h"
 #include "backends/gpu/kernels/gemm/tensor_block.h"
 
-/// Numbers that begin where readable memory begins, or end where it ends; what else is there is no number.
+/// Numbers that begin where readable memory begins, or end where it ends; what else is there is no
+/// number.
 class Memory {
  public:
   Memory(long count, bool at_end) {
@@ -53,7 +55,8 @@ class Memory {
     auto *const all = reinterpret_cast<T*>(begin), *const end = all + bytes / sizeof(T);
     std::fill(all, end, NAN);
     first_ = at_end ? end - count : all;
-    // A vector of an odd row may begin before the row, and so before the first number, in the same 16 bytes.
+    // A vector of an odd row may begin before the row, and so before the first number, in the same
+    // 16 bytes.
     const char* const number = reinterpret_cast<char*>(first_);
     emulated::extents.push_back({begin, begin + bytes,
                                  number - reinterpret_cast<uintptr_t>(number) % 16,
@@ -74,7 +77,8 @@ class Memory {
   T* first_;
 };
 
-/// A matrix by lanes (rows of A, columns of B) and steps of k, whose element (lane, l) is value(lane, l).
+/// A matrix by lanes (rows of A, columns of B) and steps of k, whose element (lane, l) is
+/// value(lane, l).
 struct Operand {
   long lanes, k, lane_stride, k_stride;
   Memory memory;
@@ -97,7 +101,8 @@ struct Operand {
 /// Lanes whose elements take all banks at once: half a warp or, of f32, a warp.
 constexpr int kAtOnce = 128 / sizeof(T);
 
-/// Where lanes find their elements in a panel: what is there, and that no bank is met twice at once.
+/// Where lanes find their elements in a panel: what is there, and that no bank is met twice at
+/// once.
 template <class First, class Line>
 void expect_places(const Operand& x, const T* panel, const T* begin, long lane0, long l0,
                    First first, Line line) {
@@ -116,7 +121,8 @@ void expect_places(const Operand& x, const T* panel, const T* begin, long lane0,
   }
 }
 
-/// C = its own places, by the tiles of an m x n matrix, from panels of A and B that hold what they should.
+/// C = its own places, by the tiles of an m x n matrix, from panels of A and B that hold what they
+/// should.
 void multiply(long m, long n, long k, long padding, bool at_end) {
   const Operand x(m, k, A_BY_LANES, padding, at_end), y(n, k, B_BY_LANES, padding, at_end);
   const long a_row = x.lane_stride, a_col = x.k_stride, b_row = y.k_stride, b_col = y.lane_stride;
@@ -127,17 +133,17 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
     for (long j1 = 0; j1 < n; j1 += TILE_N) {
       const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
       const T *a = x.memory.first() + i0 * a_row, *b = y.memory.first() + j0 * b_col;
-      std::vector<Feed> a_feed, b_feed;
+      std::vector<PanelLoader> a_loader, b_loader;
       for (int u = 0; u < COPIERS; ++u) {
-        a_feed.push_back(FEED_A(a, m - i0, u));
-        b_feed.push_back(FEED_B(b, n - j0, u));
+        a_loader.push_back(LOADER_A(a, m - i0, u));
+        b_loader.push_back(LOADER_B(b, n - j0, u));
       }
       for (long l0 = 0; l0 < k; l0 += DEPTH) {
         std::ranges::fill(a_panel, NAN);
         std::ranges::fill(b_panel, NAN);
         for (int u = 0; u < COPIERS; ++u) {
-          COPY_A(&a_feed[size_t(u)], a_panel, k - l0, u);
-          COPY_B(&b_feed[size_t(u)], b_panel, k - l0, u);
+          COPY_A(&a_loader[size_t(u)], a_panel, k - l0, u);
+          COPY_B(&b_loader[size_t(u)], b_panel, k - l0, u);
         }
         for (int warp = 0; warp < MULTIPLIERS / 32; ++warp) {
           const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
@@ -162,7 +168,8 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
             }
         }
       }
-      // Twice, since a tile can pass through local memory: the first time some store what isn't there yet.
+      // Twice, since a tile can pass through local memory: the first time some store what isn't
+      // there yet.
       for (int item = 0; item < 2 * MULTIPLIERS; ++item) {
         my_item = item % MULTIPLIERS;
         const int warp = my_item / 32, lane = my_item % 32;

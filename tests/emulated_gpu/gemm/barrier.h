@@ -1,4 +1,4 @@
-// Barriers in local memory that count arrivals, and flags in global memory.
+// Barriers in local memory that count arrivals.
 typedef struct Barrier {
   int expected, left, phase;
 } Barrier;
@@ -17,8 +17,3 @@ DEVICE void wait_for(Barrier* b, uint parity) {
   while (b->phase % 2 == (int)parity) emulated::yield();
 }
 #define keep_place(p) (p)
-DEVICE void raise_flag(uint* flag) { *flag = 1; }
-DEVICE void await_flag(uint* flag) {
-  while (!*flag) emulated::yield();
-  *flag = 0;
-}

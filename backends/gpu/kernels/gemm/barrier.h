@@ -46,9 +46,10 @@ DEVICE Any* keep_place(Any* p) {
 }
 #endif
 
-// A flag in global memory by which a warp tells one of another group that what it wrote is there to be read. The warp calls
-// sync_warp() between its stores and raise_flag by one lane, and between await_flag by one lane and its loads, so one lane's
-// release and acquire count for all. await_flag lowers the flag again.
+// A flag in global memory by which a warp tells one of another group that what it wrote is there to
+// be read. The warp calls sync_warp() between its stores and raise_flag by one lane, and between
+// await_flag by one lane and its loads, so one lane's release and acquire count for all. await_flag
+// lowers the flag again.
 DEVICE void raise_flag(GLOBAL uint* flag) {
   __asm__ volatile("st.release.gpu.u32 [%0], 1;" : : "l"(flag) : "memory");
 }

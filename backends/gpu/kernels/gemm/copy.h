@@ -1,7 +1,8 @@
-// Copies from memory to local memory, of one element or of 16 bytes; zeros stand for what isn't `inside`, which is not
-// read. They run in the background where the device can (cp.async): commit_copies() closes a stage, await_copies(young)
-// waits for all but the youngest. A kernel may say how much the L2 cache fetches ahead for a fetched vector: FETCH_AHEAD
-// ".L2::128B", ".L2::256B".
+// Copies from memory to local memory, of one element or of 16 bytes; zeros stand for what isn't
+// `inside`, which is not read. They run in the background where the device can (cp.async):
+// commit_copies() closes a stage, await_copies(young) waits for all but the youngest. A kernel may
+// say how much the L2 cache fetches ahead for a fetched vector: FETCH_AHEAD ".L2::128B",
+// ".L2::256B".
 #if HAVE_PTX
 #ifndef FETCH_AHEAD
 #define FETCH_AHEAD ""
@@ -52,8 +53,9 @@ DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) 
 #define await_copies(young)
 #endif
 
-// Whether a line of which `left` elements are left ends within a vector. Its last elements are then copied one by one: 16
-// bytes would end behind the operand's last element, and a checker of memory takes a part of them for all.
+// Whether a line of which `left` elements are left ends within a vector. Its last elements are then
+// copied one by one: 16 bytes would end behind the operand's last element, and a checker of memory
+// takes a part of them for all.
 DEVICE bool ends_within_vector(int left) { return left > 0 && left < WIDTH; }
 DEVICE void copy_end(LOCAL_POINTER T* to, const GLOBAL T* from, int left) {
 #pragma unroll

@@ -1,6 +1,6 @@
-// Idea: a work-item walks all of k for one row of C and COLS columns; groups are single warps, which
-// copy stages of A's rows and B's columns into local memory long before they use them.
-// It beats the tiles where C has few columns: no lane multiplies what isn't there, and all of a
+// Idea: a work-item walks all of k for one row of C and COLS columns; groups are single warps,
+// which copy stages of A's rows and B's columns into local memory long before they use them. It
+// beats the tiles where C has few columns: no lane multiplies what isn't there, and all of a
 // multiprocessor's local memory waits for A, which is read once, so that memory alone limits it.
 // Requires: 47 KiB of local memory. Without background copies it is right, but slow.
 //
@@ -15,7 +15,8 @@ enum { PITCH = DEPTH + WIDTH };  // rows that start four banks apart: no conflic
 enum { PANEL_A = ROWS * PITCH, STAGE = PANEL_A + COLS * PITCH };
 enum { CHUNK = 16 * WIDTH < DEPTH ? 16 * WIDTH : DEPTH };  // steps in the loop's text
 enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
-// 8192 x 1 took 95.9 µs instead of 97.3 by it on an H100, a bare loop of such copies 65.8 instead of 67.3 on an H200.
+// 8192 x 1 took 95.9 µs instead of 97.3 by it on an H100, a bare loop of such copies 65.8 instead
+// of 67.3 on an H200.
 #define FETCH_AHEAD ".L2::128B"
 #include "copy.h"
 
@@ -26,14 +27,14 @@ enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
 #endif
 
 // An operand on its way: lines of elements, as they lie in memory.
-typedef struct Feed {
+typedef struct PanelLoader {
   const GLOBAL T* from;  // the first element of the next panel
   long line_stride, unit_stride;
   bool wide;  // elements of unit stride, lines that start at multiples of 16 bytes
-} Feed;
+} PanelLoader;
 
-DEVICE Feed feed_of(const GLOBAL T* from, long line_stride, long unit_stride) {
-  Feed f;
+DEVICE PanelLoader loader_of(const GLOBAL T* from, long line_stride, long unit_stride) {
+  PanelLoader f;
   f.from = from;
   f.line_stride = line_stride;
   f.unit_stride = unit_stride;
@@ -42,7 +43,7 @@ DEVICE Feed feed_of(const GLOBAL T* from, long line_stride, long unit_stride) {
 }
 
 // Copies `lines` x `width` elements that all lie inside, 16 bytes or one element at a time.
-DEVICE void copy_whole(const Feed* f, LOCAL_POINTER T* to, const int pitch, const int lines,
+DEVICE void copy_whole(const PanelLoader* f, LOCAL_POINTER T* to, const int pitch, const int lines,
                        const int width, const bool wide, int t) {
   const int size = wide ? WIDTH : 1, across = width / size < 32 ? width / size : 32;
   const int down = 32 / across, line = t / across, first = t % across * size;
@@ -59,10 +60,10 @@ DEVICE void copy_whole(const Feed* f, LOCAL_POINTER T* to, const int pitch, cons
         fetch_element(to + r * pitch + e, from + e * unit_stride);
 }
 
-// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros stand
-// for the rest.
-DEVICE void copy_part(const Feed* f, LOCAL_POINTER T* to, const int pitch, int lines, int width,
-                      long lines_left, long units_left, int t) {
+// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros
+// stand for the rest.
+DEVICE void copy_part(const PanelLoader* f, LOCAL_POINTER T* to, const int pitch, int lines,
+                      int width, long lines_left, long units_left, int t) {
 #pragma unroll 1
   for (int line = 0; line < lines; ++line)
 #pragma unroll 1
@@ -79,7 +80,7 @@ DEVICE int steps_of(long left) {
 }
 
 // Copies the columns of B, neighbours along the columns where several are needed.
-DEVICE void copy_columns(const Feed* f, LOCAL_POINTER T* to, long cols, long left, int t) {
+DEVICE void copy_columns(const PanelLoader* f, LOCAL_POINTER T* to, long cols, long left, int t) {
   const int column = t % COLS, first = t / COLS, last = cols < COLS ? (int)cols - 1 : COLS - 1;
   const GLOBAL T* from = f->from + (column < last ? column : last) * f->line_stride;
   to += column * PITCH;
@@ -93,8 +94,8 @@ DEVICE void copy_columns(const Feed* f, LOCAL_POINTER T* to, long cols, long lef
 }
 
 // Copies the next stage, of which `left` steps of k lie inside, and moves on.
-DEVICE void copy_stage(Feed* a, Feed* b, LOCAL_POINTER T* stage, const bool along_k, long rows,
-                       long cols, long left, int t) {
+DEVICE void copy_stage(PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* stage, const bool along_k,
+                       long rows, long cols, long left, int t) {
   if (rows < ROWS || left < DEPTH)
     copy_part(a, stage, along_k ? PITCH : ROWS, along_k ? ROWS : steps_of(left),
               along_k ? steps_of(left) : ROWS, along_k ? rows : left, along_k ? left : rows, t);
@@ -132,10 +133,11 @@ DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER
     }
 }
 
-// Takes `count` stages, each while a whole one is asked for: nothing is looked up, since a warp that asks late leaves memory
-// idle. (One loop for both layouts: under PoCL 3.1 a barrier in a loop of a branch's own gave wrong results.)
-DEVICE void multiply_whole_stages(T* acc, Feed* a, Feed* b, LOCAL_POINTER T* panels, int count,
-                                  const bool along_k, long cols, int* stage, int t) {
+// Takes `count` stages, each while a whole one is asked for: nothing is looked up, since a warp
+// that asks late leaves memory idle. (One loop for both layouts: under PoCL 3.1 a barrier in a loop
+// of a branch's own gave wrong results.)
+DEVICE void multiply_whole_stages(T* acc, PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* panels,
+                                  int count, const bool along_k, long cols, int* stage, int t) {
   const int column = t % COLS, first = t / COLS, last = cols < COLS ? (int)cols - 1 : COLS - 1;
   const GLOBAL T* from =
       b->from + (column < last ? column : last) * b->line_stride + first * b->unit_stride;
@@ -172,34 +174,34 @@ KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
   const int t = local_x();
   const bool along_k = a_col == 1;
   const GLOBAL T* const from = a + a_offset + tile.batch * a_batch + i0 * a_row;
-  Feed a_feed = along_k ? feed_of(from, a_row, a_col) : feed_of(from, a_col, a_row);
-  Feed b_feed = feed_of(b + b_offset + tile.batch * b_batch + j0 * b_col, b_col, b_row);
+  PanelLoader a_loader = along_k ? loader_of(from, a_row, a_col) : loader_of(from, a_col, a_row);
+  PanelLoader b_loader = loader_of(b + b_offset + tile.batch * b_batch + j0 * b_col, b_col, b_row);
   long left = depth;  // of k, to be copied
 
   T acc[COLS];
 #pragma unroll
   for (int j = 0; j < COLS; ++j) acc[j] = 0;
-  // Where elements are copied one by one, four groups a multiprocessor work, of which it holds five, and the next launch's
-  // would be spread unevenly (8191 x 1 102 µs instead of 88).
-  if (a_feed.wide)
+  // Where elements are copied one by one, four groups a multiprocessor work, of which it holds
+  // five, and the next launch's would be spread unevenly (8191 x 1 102 µs instead of 88).
+  if (a_loader.wide)
     await_earlier_launches();
   else
     await_earlier_launches_alone();
   for (int s = 0; s < STAGES - 1; ++s, left -= DEPTH) {
     if (left > 0)
-      copy_stage(&a_feed, &b_feed, panels + s * STAGE, along_k, m - i0, n - j0, left, t);
+      copy_stage(&a_loader, &b_loader, panels + s * STAGE, along_k, m - i0, n - j0, left, t);
     commit_copies();
   }
   int stage = 0;
-  const int whole = a_feed.wide && m - i0 >= ROWS && left >= DEPTH ? (int)(left / DEPTH) : 0;
-  multiply_whole_stages(acc, &a_feed, &b_feed, panels, whole, along_k, n - j0, &stage, t);
+  const int whole = a_loader.wide && m - i0 >= ROWS && left >= DEPTH ? (int)(left / DEPTH) : 0;
+  multiply_whole_stages(acc, &a_loader, &b_loader, panels, whole, along_k, n - j0, &stage, t);
   left -= (long)whole * DEPTH;
   for (long l0 = (long)whole * DEPTH; l0 < depth; l0 += DEPTH, left -= DEPTH) {
     await_copies(STAGES - 2);
     sync_group();
     const int next = stage == 0 ? STAGES - 1 : stage - 1;
     if (left > 0)
-      copy_stage(&a_feed, &b_feed, panels + next * STAGE, along_k, m - i0, n - j0, left, t);
+      copy_stage(&a_loader, &b_loader, panels + next * STAGE, along_k, m - i0, n - j0, left, t);
     commit_copies();
     const LOCAL_POINTER T* const panel = panels + stage * STAGE;
     const int steps = steps_of(depth - l0);

@@ -1,4 +1,5 @@
-// Is k along the lines that lie in memory? LAYOUT has a letter for A and one for B: n, as its rows lie, or t, its columns.
+// Is k along the lines that lie in memory? LAYOUT has a letter for A and one for B: n, as its rows
+// lie, or t, its columns.
 #pragma once
 #if LAYOUT_nn
 enum { A_BY_LANES = 1, B_BY_LANES = 0 };

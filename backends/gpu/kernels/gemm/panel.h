@@ -1,7 +1,7 @@
 // Panels: `size` rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
 // memory as panel[l][size + 4], one element per "lane" index and step, by THREADS work-items.
-// Three ways to copy, by how the operand lies in memory; the choice is uniform. `size` is a constant
-// wherever these functions are called; THREADS is a multiple or a part of it.
+// Three ways to copy, by how the operand lies in memory; the choice is uniform. `size` is a
+// constant wherever these functions are called; THREADS is a multiple or a part of it.
 //
 //   ALONG_K      k has unit stride: RUN neighbours read 32 bytes of a lane and store them turned;
 //                the padding of 4 elements spreads those stores over the banks.
@@ -21,18 +21,18 @@
 
 // One operand on its way: where this work-item's first copy of the next stage comes from and goes
 // to, and what is left of the matrix from there.
-typedef struct Feed {
+typedef struct PanelLoader {
   const GLOBAL T* from;
   long lane_stride, k_stride;
   int way, lanes_left, place;
   bool full;  // all lanes are inside
-} Feed;
+} PanelLoader;
 
 // `lane0` is the panel's first lane, `lanes` the matrix's number of them.
-DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long batch_stride,
-                    long lane0, long lanes, const int size, int t) {
+DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long batch_stride,
+                             long lane0, long lanes, const int size, int t) {
   const long left = lanes - lane0;
-  Feed f;
+  PanelLoader f;
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
   f.lanes_left = left < size ? (int)left : size;
@@ -52,7 +52,7 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
 }
 
 // Copies `steps` of the next DEPTH steps: all of them, and in vectors all lanes, if `whole`.
-DEVICE void copy_steps(const Feed* f, LOCAL_POINTER T* to, const bool whole, int steps,
+DEVICE void copy_steps(const PanelLoader* f, LOCAL_POINTER T* to, const bool whole, int steps,
                        const int size, int t) {
   const GLOBAL T* from = f->from;
   if (f->way == IN_VECTORS) {
@@ -96,7 +96,7 @@ DEVICE void copy_steps(const Feed* f, LOCAL_POINTER T* to, const bool whole, int
 }
 
 // Copies the next DEPTH steps, of which k_left lie inside the matrix, and moves on.
-DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int size, int t) {
+DEVICE void copy_panel(PanelLoader* f, LOCAL_POINTER T* panel, long k_left, const int size, int t) {
   if (k_left >= DEPTH && (f->full || f->way != IN_VECTORS))
     copy_steps(f, panel + f->place, true, DEPTH, size, t);
   else

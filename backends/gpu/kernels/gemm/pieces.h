@@ -1,7 +1,8 @@
 // Which part of a product each pair of groups computes; the pairs stay until all is done.
 //
-// First, each pair computes whole tiles, those behind the first `shared`; then all read the same panels at the same time. At
-// last it computes its part of the shared tiles. The parts are equal, and cut tiles where they end, so all are done at once.
+// First, each pair computes whole tiles, those behind the first `shared`; then all read the same
+// panels at the same time. At last it computes its part of the shared tiles. The parts are equal,
+// and cut tiles where they end, so all are done at once.
 typedef struct Part {
   int from, to;  // blocks of shared tiles
   int whole;     // the next whole tile
@@ -21,8 +22,9 @@ DEVICE Part part_of(int pair, int shared, int blocks) {
   part.whole = shared + pair;
   return part;
 }
-// A part goes from its end to its beginning. So a later pair, which has the last tile's end, gets its sums early; the first
-// tile's sums come from earlier pairs, which have begun before, as groups begin in order (docs/decisions/tiles-in-two-parts.md).
+// A part goes from its end to its beginning. So a later pair, which has the last tile's end, gets
+// its sums early; the first tile's sums come from earlier pairs, which have begun before, as groups
+// begin in order, as on every GPU so far; CUDA doesn't promise it, but CUB's scans rely on it, too.
 DEVICE bool next_piece(Part* part, int blocks, int tiles, Piece* piece) {
   if (part->whole < tiles) {
     piece->tile = part->whole;

@@ -1,6 +1,7 @@
 // What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
-// group works on. T is float, double or int; the includer defines it. CHAIN is the type of the chains: T, or
-// of numerics accurate double where T is float, and then all is computed in double until c(i,j) is rounded.
+// group works on. T is float, double or int; the includer defines it. CHAIN is the type of the
+// chains: T, or of numerics accurate double where T is float, and then all is computed in double
+// until c(i,j) is rounded.
 //
 //   acc = +0, or c(i,j) if CONTINUE; acc <- fma(a(i,l), b(l,j), acc), l ascending
 //   t = alpha (acc + 0), or +0 unless MULTIPLY; c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C
@@ -12,8 +13,9 @@
 #define CHAIN T
 #endif
 
-// Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The rungs
-// below `read_only` define PLAIN_READS: they don't say so, because that path is the step above them.
+// Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The
+// rungs below `read_only` define PLAIN_READS: they don't say so, because that path is the step
+// above them.
 #ifdef PLAIN_READS
 #define POINTER *
 #else

@@ -1,6 +1,6 @@
 // The block of C that a work-item holds in registers: HEIGHT x BREADTH elements. A warp is 4 x 8
-// work-items; each has vectors of WIDTH rows, 4 WIDTH apart, and of WIDTH columns, 8 WIDTH apart, so
-// that reads of a panel are 16 bytes side by side, or broadcasts. Included after problem.h.
+// work-items; each has vectors of WIDTH rows, 4 WIDTH apart, and of WIDTH columns, 8 WIDTH apart,
+// so that reads of a panel are 16 bytes side by side, or broadcasts. Included after problem.h.
 
 // From the block's first element to its (i, j).
 DEVICE int down(int i) { return i / WIDTH * 4 * WIDTH + i % WIDTH; }
@@ -13,8 +13,8 @@ DEVICE void clear_block(T acc[HEIGHT][BREADTH]) {
     for (int j = 0; j < BREADTH; ++j) acc[i][j] = 0;
 }
 
-// Chains that begin at C. `c` is the place of the block's first element, `rows` and `cols` what is left
-// of C from there.
+// Chains that begin at C. `c` is the place of the block's first element, `rows` and `cols` what is
+// left of C from there.
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long c_col, long rows, long cols,
                         T acc[HEIGHT][BREADTH]) {
 #pragma unroll

@@ -1,12 +1,12 @@
 // Idea: a work-item keeps a block of C in registers; panels of A and B stream through STAGES stages
 // of local memory, copied in the background while earlier stages are used.
-// It beats `ilp16` and `volkov2008` because no work-item waits for memory, and local memory is read 16
-// bytes at a time, each value used 8 or 16 times.
-// Requires: SIZE work-items a group and 34 KiB of local memory; SIZE 128 also elements of 4 bytes.
-// Without background copies (cp.async) the copies run between the barriers.
+// It beats `ilp16` and `volkov2008` because no work-item waits for memory, and local memory is read
+// 16 bytes at a time, each value used 8 or 16 times. Requires: SIZE work-items a group and 34 KiB
+// of local memory; SIZE 128 also elements of 4 bytes. Without background copies (cp.async) the
+// copies run between the barriers.
 //
-// CONTINUED 1: chains begin at C. Asked at run time, that took 4 to 18 registers more on sm_80, and a loop 3 %
-// longer for 64 x 64 f32.
+// CONTINUED 1: chains begin at C. Asked at run time, that took 4 to 18 registers more on sm_80, and
+// a loop 3 % longer for 64 x 64 f32.
 //
 //   C tile SIZE x SIZE, SIZE work-items (SIZE 128: 16 x 8 elements each; SIZE 64: 8 x 8).
 //   register_block.h says which elements those are.
@@ -33,8 +33,10 @@ KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
   const long i0 = (long)tile.row * SIZE, j0 = (long)tile.col * SIZE;
   const int row = (warp % WARPS_DOWN * 4 * HEIGHT) + t % 32 / 8 * WIDTH;
   const int col = (warp / WARPS_DOWN * 8 * BREADTH) + t % 8 * WIDTH;
-  Feed a_feed = feed_of(a + a_offset + tile.batch * a_batch, a_row, a_col, a_batch, i0, m, SIZE, t);
-  Feed b_feed = feed_of(b + b_offset + tile.batch * b_batch, b_col, b_row, b_batch, j0, n, SIZE, t);
+  PanelLoader a_loader =
+      loader_of(a + a_offset + tile.batch * a_batch, a_row, a_col, a_batch, i0, m, SIZE, t);
+  PanelLoader b_loader =
+      loader_of(b + b_offset + tile.batch * b_batch, b_col, b_row, b_batch, j0, n, SIZE, t);
   const long depth = flags & MULTIPLY ? k : 0;
 
   T acc[HEIGHT][BREADTH];
@@ -43,8 +45,8 @@ KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
   long copied = 0;
   for (int s = 0; s < STAGES - 1; ++s, copied += DEPTH) {
     if (copied < depth) {
-      copy_panel(&a_feed, a_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
-      copy_panel(&b_feed, b_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
+      copy_panel(&a_loader, a_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
+      copy_panel(&b_loader, b_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
     }
     commit_copies();
   }
@@ -64,9 +66,9 @@ KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
     for (int l = 0; l < DEPTH; ++l) {
       // The two copies stand apart, so that neither fills the queue of memory instructions.
       if (l == 1 && copied < depth)
-        copy_panel(&a_feed, a_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
+        copy_panel(&a_loader, a_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
       if (l == DEPTH / 2 && copied < depth)
-        copy_panel(&b_feed, b_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
+        copy_panel(&b_loader, b_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
       multiply_step(acc, a_stage + l * ROW(SIZE), b_stage + l * ROW(SIZE));
     }
     commit_copies();

@@ -1,5 +1,5 @@
-// Matrices as runs of memory, without gaps: in local memory they lie as they do there, vectors where vectors are. The
-// first and the last elements may be none.
+// Matrices as runs of memory, without gaps: in local memory they lie as they do there, vectors
+// where vectors are. The first and the last elements may be none.
 #pragma once
 #include "copy.h"
 
@@ -34,8 +34,8 @@ DEVICE void store_run(GLOBAL T* c, const LOCAL_POINTER T* sums, int count, T alp
   }
 }
 
-// Where lines have an odd number of elements, rows or columns that 16 lanes read at once (4 of them, 4 steps of k each)
-// fall on different banks if they are 4 apart. Row `i` of a block of 16:
+// Where lines have an odd number of elements, rows or columns that 16 lanes read at once (4 of
+// them, 4 steps of k each) fall on different banks if they are 4 apart. Row `i` of a block of 16:
 DEVICE int spread_row(int i) { return i % 4 * 4 + i % 8 / 4 + i / 8 * 2; }
 // Column `i` of block `j`: of 16 with its neighbour, of 8 if there is none.
 DEVICE int spread_col(int i, const int j) {

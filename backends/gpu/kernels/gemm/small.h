@@ -1,8 +1,10 @@
-// The operands of a small product, whole in local memory, each as it lies in memory: LAYOUT says how (n: unit
-// stride along the rows, t: along the columns). A group has one product; m, n and k are at most SIDE.
+// The operands of a small product, whole in local memory, each as it lies in memory: LAYOUT says
+// how (n: unit stride along the rows, t: along the columns). A group has one product; m, n and k
+// are at most SIDE.
 //
-// A line takes PITCH elements, an odd multiple of 16 bytes (f64: of 32): reads of 4 or 8 lines at once, or of 4
-// steps of 4 lines, fall on different banks, and every line begins at 16 bytes, wherever it lay in memory.
+// A line takes PITCH elements, an odd multiple of 16 bytes (f64: of 32): reads of 4 or 8 lines at
+// once, or of 4 steps of 4 lines, fall on different banks, and every line begins at 16 bytes,
+// wherever it lay in memory.
 #pragma once
 #include "copy.h"
 #include "layout.h"
@@ -15,25 +17,28 @@
 #define A_LANE (A_BY_LANES ? A_PITCH : 1)
 #define B_STEP (B_BY_LANES ? 1 : B_PITCH)
 #define B_LANE (B_BY_LANES ? B_PITCH : 1)
-#define FEED_A(to, from, depth) feed_of(to, A_PITCH, from, (int)m, depth, a_row, a_col, A_BY_LANES)
-#define FEED_B(to, from, depth) feed_of(to, B_PITCH, from, (int)n, depth, b_col, b_row, B_BY_LANES)
+#define LOADER_A(to, from, depth) \
+  loader_of(to, A_PITCH, from, (int)m, depth, a_row, a_col, A_BY_LANES)
+#define LOADER_B(to, from, depth) \
+  loader_of(to, B_PITCH, from, (int)n, depth, b_col, b_row, B_BY_LANES)
 #define COPY_A(feed, l) copy_steps(feed, l, a_col, A_BY_LANES)
 #define COPY_B(feed, l) copy_steps(feed, l, b_row, B_BY_LANES)
 
-// An operand on its way: `height` lines of `width` elements, `at_once` of them at once, as many as the group has
-// work-items for. This one's first element is the `x`th of the line `first`.
-typedef struct Feed {
+// An operand on its way: `height` lines of `width` elements, `at_once` of them at once, as many as
+// the group has work-items for. This one's first element is the `x`th of the line `first`.
+typedef struct PanelLoader {
   LOCAL_POINTER T* to;
   const GLOBAL T* from;
   long line;  // from one line to the next
   int first, at_once, x, height, width, pitch;
   bool wide;  // by vectors
-} Feed;
+} PanelLoader;
 
-// `lanes` rows of A or columns of B by `depth` steps of k, a line of the panel a lane (by_lanes) or a step of k.
-DEVICE Feed feed_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int lanes, int depth,
-                    long lane_stride, long k_stride, const bool by_lanes) {
-  Feed f;
+// `lanes` rows of A or columns of B by `depth` steps of k, a line of the panel a lane (by_lanes) or
+// a step of k.
+DEVICE PanelLoader loader_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int lanes,
+                             int depth, long lane_stride, long k_stride, const bool by_lanes) {
+  PanelLoader f;
   const int height = by_lanes ? lanes : depth, width = by_lanes ? depth : lanes;
   const long line = by_lanes ? lane_stride : k_stride, unit = by_lanes ? k_stride : lane_stride;
   f.wide = unit == 1 && width % WIDTH == 0 && (((ulong)from | (ulong)line * sizeof(T)) & 15) == 0;
@@ -52,7 +57,7 @@ DEVICE Feed feed_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int la
 }
 
 // Begins to copy an operand's steps of k from `l` on, DEPTH of them.
-DEVICE void copy_steps(const Feed* f, int l, long k_stride, const bool by_lanes) {
+DEVICE void copy_steps(const PanelLoader* f, int l, long k_stride, const bool by_lanes) {
   const int begin = by_lanes ? 0 : l, end = by_lanes ? f->height : min(l + DEPTH, f->height);
   if (f->first >= f->at_once || (by_lanes && l + f->x >= f->width)) return;
   LOCAL_POINTER T* to = f->to + l * (by_lanes ? 1 : f->pitch);

@@ -1,7 +1,7 @@
-// Idea: a group, of one to four warps, for each small product: it copies A and B as they are, and a lane multiplies
-// up to 7 x 7 elements of C, whose rows and columns lie 4 and 8 apart; many groups share a multiprocessor.
-// It beats `pile` because a read of local memory serves more multiply-adds, and copies walk over lines alone.
-// Requires: m, n and k of at most 64.
+// Idea: a group, of one to four warps, for each small product: it copies A and B as they are, and a
+// lane multiplies up to 7 x 7 elements of C, whose rows and columns lie 4 and 8 apart; many groups
+// share a multiprocessor. It beats `pile` because a read of local memory serves more multiply-adds,
+// and copies walk over lines alone. Requires: m, n and k of at most 64.
 #include "problem.h"
 
 #define WARPS_DOWN (SIDE <= 32 ? 1 : 2)
@@ -56,10 +56,11 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
   const int warp = local_x() / 32, lane = local_x() % 32, depth = flags & MULTIPLY ? (int)k : 0;
   await_earlier_launches();
   if (depth > 0) {
-    const Feed a_feed = FEED_A(panels, a + a_offset + group_x() * a_batch, depth);
-    const Feed b_feed = FEED_B(panels + PANEL, b + b_offset + group_x() * b_batch, depth);
-    COPY_A(&a_feed, 0);
-    COPY_B(&b_feed, 0);
+    const PanelLoader a_loader = LOADER_A(panels, a + a_offset + group_x() * a_batch, depth);
+    const PanelLoader b_loader =
+        LOADER_B(panels + PANEL, b + b_offset + group_x() * b_batch, depth);
+    COPY_A(&a_loader, 0);
+    COPY_B(&b_loader, 0);
     commit_copies();
     await_copies(0);
   }
@@ -79,8 +80,8 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
     multiply_steps(acc, a_at, b_at, WIDTH);
 #pragma unroll 1
   for (; l < depth; ++l, a_at += A_STEP, b_at += B_STEP) multiply_steps(acc, a_at, b_at, 1);
-  // A C of several columns has unit stride along its rows (gemm_problem.hpp). What is no product is a sum of
-  // nothing, once.
+  // A C of several columns has unit stride along its rows (gemm_problem.hpp). What is no product is
+  // a sum of nothing, once.
   c += c_offset + group_x() * c_batch + row * c_row + col;
   const T factor = flags & MULTIPLY ? alpha : 1;
   if (flags & ADD_C)

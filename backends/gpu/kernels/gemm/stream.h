@@ -1,6 +1,6 @@
-// Panels that 128 work-items of their own copy, stage after stage: `size` rows of A (or columns of B)
-// by DEPTH steps of k, in local memory as panel[l][size + 4], one element per "lane" index and step.
-// How an operand lies in memory decides the way, which is uniform:
+// Panels that 128 work-items of their own copy, stage after stage: `size` rows of A (or columns of
+// B) by DEPTH steps of k, in local memory as panel[l][size + 4], one element per "lane" index and
+// step. How an operand lies in memory decides the way, which is uniform:
 //
 //   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
 //   ALONG_LANES  lanes have unit stride: neighbours copy neighbours, one element each.
@@ -34,17 +34,17 @@
 #include "copy.h"
 
 // One operand on its way.
-typedef struct Feed {
+typedef struct PanelLoader {
   const GLOBAL T* next;  // the next stage's first element
   long own;              // from there to this work-item's first
   long lane_stride, k_stride;
   int way, lanes, place;
-} Feed;
+} PanelLoader;
 
 // `x` is the panel's first lane, `lanes` what is left of the matrix from there.
-DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes, const int size,
-                    int u) {
-  Feed f;
+DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
+                             const int size, int u) {
+  PanelLoader f;
   f.next = x;
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
@@ -76,7 +76,7 @@ DEVICE void copy_rows(const GLOBAL T* from, long step, const int rows, const int
         fetch_element(to + r * to_step + p * to_gap, from + p * gap);
 }
 // Copies the next DEPTH steps, of which `left` lie inside the matrix, and moves on.
-DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int size, int u) {
+DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const int size, int u) {
   const GLOBAL T* from = f->next + f->own;
   LOCAL_POINTER T* to = panel + f->place;
   if (f->way == ONE_BY_ONE || left < DEPTH) {
@@ -106,7 +106,7 @@ DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int siz
 
 #define PANEL_A PANEL(TILE_M)
 #define PANEL_B PANEL(TILE_N)
-#define FEED_A(x, lanes, u) feed_of(x, a_row, a_col, lanes, TILE_M, u)
-#define FEED_B(x, lanes, u) feed_of(x, b_col, b_row, lanes, TILE_N, u)
+#define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, u)
+#define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, u)
 #define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, u)
 #define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, u)

@@ -2,9 +2,10 @@
 // 8 ACROSS_BLOCKS elements, from panels that keep the order in memory (tensor_panel.h). LAYOUT says
 // it: n has unit stride along the rows, t along the columns. Included after problem.h.
 //
-// ODD_ROWS: a warp has every WARPS_DOWN-th 8 rows of the tile and every WARPS_ACROSS-th 8 columns, so that a lane's places
-// are constants apart also where line_of spreads 16 lines over two warps. Only where few registers pace the copies; else vectors
-// of odd rows cost more than single elements: 383 takes 11 µs instead of 8.
+// ODD_ROWS: a warp has every WARPS_DOWN-th 8 rows of the tile and every WARPS_ACROSS-th 8 columns,
+// so that a lane's places are constants apart also where line_of spreads 16 lines over two warps.
+// Only where few registers pace the copies; else vectors of odd rows cost more than single
+// elements: 383 takes 11 µs instead of 8.
 #define THREADS COPIERS
 static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
 #include "copy.h"
@@ -13,23 +14,23 @@ static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2
 #include "tensor_panel.h"
 
 // One operand on its way: `lanes` of its rows (of B: columns) lie inside the matrix.
-typedef struct Feed {
+typedef struct PanelLoader {
   Source source;
   long stage_stride;
   int lanes;
-} Feed;
+} PanelLoader;
 
 // `size` lanes by DEPTH steps of k, a row of the panel a lane (by_lanes) or a step of k.
-DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes, const int size,
-                    const bool by_lanes, int u) {
-  Feed f;
+DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
+                             const int size, const bool by_lanes, int u) {
+  PanelLoader f;
   f.source = by_lanes ? source_of(x, lane_stride, k_stride, 0, 0, 0, DEPTH, u)
                       : source_of(x, k_stride, lane_stride, 0, 0, 0, size, u);
   f.stage_stride = DEPTH * k_stride;
   f.lanes = lanes < size ? (int)lanes : size;
   return f;
 }
-DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int size,
+DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const int size,
                        const bool by_lanes, int u) {
   const int steps = left < DEPTH ? (int)left : DEPTH;
   if (by_lanes)
@@ -44,8 +45,8 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define PANEL(size, by_lanes) ((by_lanes) ? PLACE(size, DEPTH) : PLACE(DEPTH, size))
 #define PANEL_A PANEL(TILE_M, A_BY_LANES)
 #define PANEL_B PANEL(TILE_N, B_BY_LANES)
-#define FEED_A(x, lanes, u) feed_of(x, a_row, a_col, lanes, TILE_M, A_BY_LANES, u)
-#define FEED_B(x, lanes, u) feed_of(x, b_col, b_row, lanes, TILE_N, B_BY_LANES, u)
+#define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, A_BY_LANES, u)
+#define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, B_BY_LANES, u)
 #define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, A_BY_LANES, u)
 #define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, B_BY_LANES, u)
 
@@ -53,9 +54,6 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define BLOCK_N (ODD_ROWS ? 8 : 8 * ACROSS_BLOCKS)
 #define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
 #define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
-#ifndef STEP
-#define STEP 8
-#endif
 #define ACC_ROWS DOWN_BLOCKS
 #define ACC_COLS (4 * ACROSS_BLOCKS)
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
@@ -75,7 +73,8 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
   ((are_odd(A_BY_LANES ? a_row : a_col, A_BY_LANES ? a_col : a_row) ? ODD_A : 0) | \
    (are_odd(B_BY_LANES ? b_col : b_row, B_BY_LANES ? b_row : b_col) ? ODD_B : 0))
 
-// Where the panel of the tile that begins at x has a lane's first element; its warp begins at `line`.
+// Where the panel of the tile that begins at x has a lane's first element; its warp begins at
+// `line`.
 DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const int size,
                     const bool by_lanes, int line, int lane) {
   const int step = lane % 4;
@@ -116,7 +115,8 @@ DEVICE void sync_multipliers() {
 #endif
 }
 
-// A lane's rows and columns of the tile, from its warp's on: the first, and from one column to the next.
+// A lane's rows and columns of the tile, from its warp's on: the first, and from one column to the
+// next.
 typedef struct Corner {
   int row, col, next;
 } Corner;
@@ -130,9 +130,9 @@ DEVICE Corner corner_of(int lane, int flags) {
   return at;
 }
 
-// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it
-// has them; `c` is the place of its first element. The others are another tile's, which may have stored
-// them already.
+// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as
+// far as it has them; `c` is the place of its first element. The others are another tile's, which
+// may have stored them already.
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], int lane, int flags) {
   const Corner at = corner_of(lane, flags);
@@ -164,9 +164,9 @@ DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flag
 }
 #endif
 
-// Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the whole tile passes through
-// `lines`, and warps write neighbours: a store of single elements from the fragments writes a part of 20 sectors, which
-// costs 3 of 46 µs at 1023.
+// Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the
+// whole tile passes through `lines`, and warps write neighbours: a store of single elements from
+// the fragments writes a part of 20 sectors, which costs 3 of 46 µs at 1023.
 #define LINE (TILE_N + 1)
 static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,

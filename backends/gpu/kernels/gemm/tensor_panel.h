@@ -1,18 +1,20 @@
 // Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements,
-// of which those of a row have unit stride in memory; with k along the rows that is panel[lane][k], else
-// panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x 4
-// lanes a half warp) fall into 16 different pairs of banks either way. Of f32 a warp reads 4 steps x 8 lanes at once: steps
-// are 8 or 24 banks apart then. What lies outside of the matrix is zero.
+// of which those of a row have unit stride in memory; with k along the rows that is panel[lane][k],
+// else panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x
+// 4 lanes a half warp) fall into 16 different pairs of banks either way. Of f32 a warp reads 4
+// steps x 8 lanes at once: steps are 8 or 24 banks apart then. What lies outside of the matrix is
+// zero.
 //
-// ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from the 16
-// bytes that it begins in, to the same place of 32 bytes that it has in memory: a sector whose halves
-// went to different 32 bytes would be fetched twice. So row r begins shift_of(row) = 0 to 3 elements after its
-// PLACE, one of four values for rows 4 apart; every 4 rows 4 elements are left out, and half warps read lanes that
-// are 4 apart (line_of): of different banks again.
+// ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from
+// the 16 bytes that it begins in, to the same place of 32 bytes that it has in memory: a sector
+// whose halves went to different 32 bytes would be fetched twice. So row r begins shift_of(row) = 0
+// to 3 elements after its PLACE, one of four values for rows 4 apart; every 4 rows 4 elements are
+// left out, and half warps read lanes that are 4 apart (line_of): of different banks again.
 #define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
 #define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
-// Whether the compiler knows in how many rounds a work-item copies its rows of a panel that isn't whole.
+// Whether the compiler knows in how many rounds a work-item copies its rows of a panel that isn't
+// whole.
 #ifndef COUNTED_ROWS
 #define COUNTED_ROWS false
 #endif
@@ -36,16 +38,18 @@ DEVICE int line_of(int i, bool odd) {
   return odd ? i / 16 * 16 + i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2 : i;
 }
 
-// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, a vector: the most up to 32
-// that divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of them, one of 112 by 16 or 8.
+// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, a
+// vector: the most up to 32 that divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of
+// them, one of 112 by 16 or 8.
 #define BESIDE(width, wide)                          \
   ((width) % (32 * ((wide) ? WIDTH : 1)) == 0   ? 32 \
    : (width) % (16 * ((wide) ? WIDTH : 1)) == 0 ? 16 \
    : (width) % (8 * ((wide) ? WIDTH : 1)) == 0  ? 8  \
                                                 : 4)
 
-// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last rows; a work-item's
-// rows are a multiple of 4 apart, and no more than there are work-items beside each other.
+// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last
+// rows; a work-item's rows are a multiple of 4 apart, and no more than there are work-items beside
+// each other.
 #define CAN_COPY_BY(height, width, beside, count)                                 \
   ((width) % ((beside) * (count)) == 0 && (height) % (THREADS / (beside)) == 0 && \
    (!ODD_ROWS || (THREADS / (beside) % 4 == 0 && (height) <= THREADS / (beside) * (beside))))
@@ -69,8 +73,9 @@ DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, lo
   return s;
 }
 
-// The same number, unknown to the compiler before this place. So what is asked of it is found here, and not before the
-// loop over stages, where each answer would keep one of seven predicate registers until the loop ends.
+// The same number, unknown to the compiler before this place. So what is asked of it is found here,
+// and not before the loop over stages, where each answer would keep one of seven predicate
+// registers until the loop ends.
 #if HAVE_PTX
 DEVICE int asked_here(int x) {
   __asm__ volatile("" : "+r"(x));
@@ -80,7 +85,8 @@ DEVICE int asked_here(int x) {
 #define asked_here(x) (x)
 #endif
 
-// Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero. `wide` and `odd` are constants.
+// Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero. `wide` and
+// `odd` are constants.
 DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const bool odd,
                       const int height, const int width, int rows, int units, int t) {
   const int beside = BESIDE(width, wide), count = wide ? WIDTH : 1, run = beside * count;
@@ -91,8 +97,8 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   const GLOBAL T* from = s->from;
   LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
   if (odd) {
-    // Of a row that begins between vectors the last element is left; each is another work-item's. Of the others
-    // nothing is read, and a zero goes behind their end.
+    // Of a row that begins between vectors the last element is left; each is another work-item's.
+    // Of the others nothing is read, and a zero goes behind their end.
     const int skip = first / count * apart;
     if (skip < height)
       copy_element(to + PLACE(skip, width) + (width - first),
@@ -100,9 +106,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
                    before != 0 && row + skip < rows && units == width);
   }
   if (rows == height && units == width) {
-    // Each address is made from the one before. Where the copying warps have few registers (KEEP), a copy therefore
-    // waits until the one before has left, and the queue of memory instructions, where multiplying warps wait, too,
-    // stays short.
+    // Each address is made from the one before. Where the copying warps have few registers (KEEP),
+    // a copy therefore waits until the one before has left, and the queue of memory instructions,
+    // where multiplying warps wait, too, stays short.
 #pragma unroll
     for (int r = 0; r < height; r += apart)
 #pragma unroll
@@ -115,8 +121,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
       }
     return;
   }
-  // The last stage is copied below, or a tile that is less than whole. In small products multiplying warps wait for those
-  // that copy, stage after stage: nothing from here may make the copies above longer.
+  // The last stage is copied below, or a tile that is less than whole. In small products
+  // multiplying warps wait for those that copy, stage after stage: nothing from here may make the
+  // copies above longer.
   const int left = asked_here(units) + before - first;
   const int begin = COUNTED_ROWS ? 0 : row, ahead = row - begin,
             step = COUNTED_ROWS ? 0 : PLACE(apart, width);
@@ -131,8 +138,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
         from += e + run < width ? run_step : row_step;
       }
   } else {
-    // Unrolled, this part takes the few registers that the copies above need: 96x112 then takes 91 µs instead of 65 at
-    // n = 1087. With more registers the loop costs time: 1.95 µs instead of 1.72 by 16x32 at 63.
+    // Unrolled, this part takes the few registers that the copies above need: 96x112 then takes 91
+    // µs instead of 65 at n = 1087. With more registers the loop costs time: 1.95 µs instead of
+    // 1.72 by 16x32 at 63.
 #if KEEP
 #pragma unroll 1
 #else

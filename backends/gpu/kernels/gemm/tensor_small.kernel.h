@@ -1,10 +1,12 @@
-// Idea: `small` with the f64 tensor cores, whose steps over k are the ascending chain of fused multiply-adds.
-// It beats `pile` because a read of local memory serves up to ten times as many multiply-adds.
-// Requires: NVIDIA, compute capability 9.0, and a passed self-check of that order; m, n and k of at most 64.
+// Idea: `small` with the f64 tensor cores, whose steps over k are the ascending chain of fused
+// multiply-adds. It beats `pile` because a read of local memory serves up to ten times as many
+// multiply-adds. Requires: NVIDIA, compute capability 9.0, and a passed self-check of that order;
+// m, n and k of at most 64.
 //
-// A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of k. What it
-// reads beyond the rows of A is another row's and goes into rows that C hasn't. Beyond SIDE it reads its first 8 rows
-// twice: the next part's copies may be on their way to what lies there.
+// A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of
+// k. What it reads beyond the rows of A is another row's and goes into rows that C hasn't. Beyond
+// SIDE it reads its first 8 rows twice: the next part's copies may be on their way to what lies
+// there.
 #include "problem.h"
 
 #define WARPS ((SIDE + 15) / 16)
@@ -18,8 +20,8 @@
 #include "runs.h"
 #include "small.h"
 
-// Lines an odd number of 16 bytes apart are so in local memory, too: a sector of 32 bytes whose halves went to different
-// ones would be fetched twice.
+// Lines an odd number of 16 bytes apart are so in local memory, too: a sector of 32 bytes whose
+// halves went to different ones would be fetched twice.
 DEVICE int pitch_of(long line) { return line % 4 == 2 ? PITCH - 2 : PITCH; }
 
 // Waits for all parts but the youngest `young`, which is a constant.
@@ -39,13 +41,13 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   const int a_pitch = pitch_of(A_BY_LANES ? a_row : a_col);
   const int b_pitch = pitch_of(B_BY_LANES ? b_col : b_row);
   if (depth > 0) {
-    const Feed a_feed = FEED_A(a_panel, a + a_offset + group_x() * a_batch, depth);
-    const Feed b_feed = FEED_B(b_panel, b + b_offset + group_x() * b_batch, depth);
+    const PanelLoader a_loader = LOADER_A(a_panel, a + a_offset + group_x() * a_batch, depth);
+    const PanelLoader b_loader = LOADER_B(b_panel, b + b_offset + group_x() * b_batch, depth);
 #pragma unroll
     for (int p = 0; p < PARTS; ++p) {
       if (p * DEPTH < depth) {
-        COPY_A(&a_feed, p * DEPTH);
-        COPY_B(&b_feed, p * DEPTH);
+        COPY_A(&a_loader, p * DEPTH);
+        COPY_B(&b_loader, p * DEPTH);
       }
       commit_copies();
     }

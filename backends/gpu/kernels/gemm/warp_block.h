@@ -1,5 +1,5 @@
-// The block of C that a warp holds in registers, 4 HEIGHT x 8 BREADTH: 4 x 8 work-items with HEIGHT x
-// BREADTH elements each, in runs of 4 (or 2) rows, 4 runs apart, and of 4 (or 2) columns, 8 runs
+// The block of C that a warp holds in registers, 4 HEIGHT x 8 BREADTH: 4 x 8 work-items with HEIGHT
+// x BREADTH elements each, in runs of 4 (or 2) rows, 4 runs apart, and of 4 (or 2) columns, 8 runs
 // apart. Included after problem.h.
 
 // Where a lane stands. Rows of 8 neighbours suit large blocks, pairs that share a column the small
@@ -52,10 +52,10 @@ DEVICE void multiply_fragments(T acc[HEIGHT][BREADTH], const T* x, const T* y) {
 
 DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE_M + TILE_N; }
 
-// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it
-// has them; `c` is the place of its first element. The others are another tile's, which may have stored
-// them already. By elements: the sums would lie in registers as vectors want them, which slows the
-// multiply-adds (4096: by 6 %).
+// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as
+// far as it has them; `c` is the place of its first element. The others are another tile's, which
+// may have stored them already. By elements: the sums would lie in registers as vectors want them,
+// which slows the multiply-adds (4096: by 6 %).
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[HEIGHT][BREADTH], int lane, int flags) {
   const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH);
@@ -71,11 +71,11 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
     }
 }
 
-// Stores the block; the bounds are begin_block's. Vectors go straight to memory. Where C isn't aligned,
-// 4 rows at a time pass through `lines`, so that each store writes neighbours; else it writes a part of 16
-// sectors, which costs 5 % at 2047. What passes is scaled already: the sums themselves would have to lie
-// in registers as the stores want them, which slows the multiply-adds. Small blocks gain
-// nothing by it.
+// Stores the block; the bounds are begin_block's. Vectors go straight to memory. Where C isn't
+// aligned, 4 rows at a time pass through `lines`, so that each store writes neighbours; else it
+// writes a part of 16 sectors, which costs 5 % at 2047. What passes is scaled already: the sums
+// themselves would have to lie in registers as the stores want them, which slows the multiply-adds.
+// Small blocks gain nothing by it.
 #define LINES (BY_LINES ? 4 * 8 * BREADTH : 1)
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[HEIGHT][BREADTH], LOCAL_POINTER T* lines, int lane,

@@ -1,11 +1,12 @@
-// Idea: products of f32 whose chains are f64: panels of A and B become f64 on their way to local memory, a work-item
-// keeps 4 x 4 chains in registers, and each result is rounded to f32 once.
+// Idea: products of f32 whose chains are f64: panels of A and B become f64 on their way to local
+// memory, a work-item keeps 4 x 4 chains in registers, and each result is rounded to f32 once.
 // Requires: f64, 256 work-items a group and 17 KiB of local memory.
 //
 //   C tile 64 x 64; work-item (x, y) has rows y, y + 16, … and columns x, x + 16, …
 //   While a panel is multiplied, the next one's elements are on their way to registers.
 //
-// Each product is exact, and a sum that is zero is +0, so no chain is ever -0, and padding never shows.
+// Each product is exact, and a sum that is zero is +0, so no chain is ever -0, and padding never
+// shows.
 #define T float
 #define CHAIN double
 #include "problem.h"
@@ -15,8 +16,8 @@
 // Elements of each panel that a work-item copies, and rows and columns of C that it has.
 #define EACH 4
 
-// A panel's elements of this work-item, zeros beyond `extent` lanes and `depth` steps. Neighbouring work-items read
-// along the operand's unit stride.
+// A panel's elements of this work-item, zeros beyond `extent` lanes and `depth` steps. Neighbouring
+// work-items read along the operand's unit stride.
 DEVICE void fetch(const GLOBAL float* x, long lane_stride, long step_stride, long extent,
                   long depth, int along_steps, int t, float* e) {
 #pragma unroll

@@ -1,7 +1,7 @@
-// cpu's transpose rungs against the definition, byte by byte, on every SIMD target this machine
-// has: all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast
-// inputs, batches, misaligned views, and outputs large enough to be streamed. Every byte outside of
-// the output's elements must survive.
+// cpu's transpose rungs against the definition, byte by byte, on every SIMD target of this machine:
+// all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast inputs,
+// batches, misaligned views, and outputs large enough to be streamed. Every byte outside of the
+// output's elements must survive.
 #define HWY_WANT_AVX3_DL  // as simd_streaming has it
 #include <gtest/gtest.h>
 
@@ -71,6 +71,8 @@ void run(const TransposeRung& rung, const trine_transpose& op,
   rung.run(op, parameters, workspace.data(), parallel);
 }
 
+constexpr std::size_t kTooSmallToStream = 800'000;
+
 void check(const Case& x, std::int64_t size) {
   const Memory in(x.rows, x.cols, x.batch, x.in, size, x.in_shift, 1);
   Memory out(x.cols, x.rows, x.batch, x.out, size, x.out_shift, 2);
@@ -89,7 +91,9 @@ void check(const Case& x, std::int64_t size) {
   op.input = in.view;
   op.output = out.view;
   for (const TransposeRung& rung : transpose_rungs()) {
-    out.bytes.assign(before.begin(), before.end());  // in place: the view points there
+    const bool streams = &rung == &transpose_rungs().back();
+    if (!streams && before.size() > kTooSmallToStream) continue;  // the others know no such size
+    out.bytes.assign(before.begin(), before.end());               // in place: the view points there
     std::vector<std::int64_t> parameters;
     for (const trine_parameter& p : rung.parameters()) parameters.push_back(number_of(p.values[0]));
     run(rung, op, parameters.data(), x.threads);
@@ -169,7 +173,7 @@ TEST_P(CpuTranspose, agrees_on_broadcast_inputs) {
 
 TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
   for (std::int64_t size : kSizes) {
-    const std::int64_t cols = 1040, rows = (9 << 20) / cols / size;
+    const std::int64_t cols = 1040, rows = (2 << 20) / cols / size;
     const std::int64_t aligned = (rows + 63) / 64 * 64;
     check({aligned, cols}, size);
     check({aligned, cols, 1, {true, 2}, {true, 0}, 0, size < 4 ? size : 4}, size);
@@ -183,8 +187,8 @@ TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
     for (const std::int64_t rows_of_many :
          {1024 / size, 1100 / size | 1, 4095 / size})  // strips of few lines
       check({rows_of_many, 2000, 1, {true, 0}, {true, 1}, 0, 0, 16}, size);
-    check({9100 / size + 3, 2500}, size);  // several strips in both directions
-    check({9100 / size + 3, 2500, 1, {true, 0}, {true, 0}, 0, 3 * (size < 4 ? size : 4)}, size);
+    check({9100 / size + 3, 640}, size);  // several strips in both directions
+    check({9100 / size + 3, 640, 1, {true, 0}, {true, 0}, 0, 3 * (size < 4 ? size : 4)}, size);
     for (std::int64_t narrow : {2, 3, 4, 5}) {
       const std::int64_t many = (2 << 20) / narrow / size | 1;
       const std::int64_t shift = size < 4 ? size : 4;

@@ -108,4 +108,10 @@ class Call : public Pending {
   std::exception_ptr error_;
 };
 
+/// A public function that blocks: the call of class C, made of the arguments.
+template <class C, class... Arguments>
+void run(Arguments&&... arguments) {
+  entry([&] { C(arguments...).run(); });
+}
+
 }  // namespace trine::mpi::detail

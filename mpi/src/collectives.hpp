@@ -8,23 +8,24 @@
 
 namespace trine::mpi::detail {
 
+/// Calls `begins`, which takes a request, or without one `ends`. `function`: the name of both.
+template <class Ends, class Begins, class... Arguments>
+void collective(const char* function, Ends* ends, Begins* begins, MPI_Request* request,
+                Arguments... arguments) {
+  check(request != nullptr ? begins(arguments..., request) : ends(arguments...), function);
+}
+
 /// In place: `data` is what this rank brings, and then the result.
 inline void allreduce(void* data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                       MPI_Request* request) {
-  if (request != nullptr)
-    check(MPI_Iallreduce(MPI_IN_PLACE, data, count, type, op, comm, request), "MPI_Iallreduce");
-  else
-    check(MPI_Allreduce(MPI_IN_PLACE, data, count, type, op, comm), "MPI_Allreduce");
+  collective("MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, request, MPI_IN_PLACE, data, count,
+             type, op, comm);
 }
 
 /// In place: `data` has a block of `bytes` for each rank, and this rank's is there.
 inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request) {
-  if (request != nullptr)
-    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm, request),
-          "MPI_Iallgather");
-  else
-    check(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm),
-          "MPI_Allgather");
+  collective("MPI_Allgather", MPI_Allgather, MPI_Iallgather, request, MPI_IN_PLACE, 0,
+             MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm);
 }
 
 /// Begins to send a column-major matrix of `root` to all, in messages of `most` bytes. All have the same extents.
@@ -65,35 +66,21 @@ struct Blocks {
 
 inline void alltoall(const Blocks<const std::byte>& from, const Blocks<std::byte>& to,
                      MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
-  if (request != nullptr)
-    check(MPI_Ialltoallv(from.data, from.counts, from.begins, type, to.data, to.counts, to.begins,
-                         type, comm, request),
-          "MPI_Ialltoallv");
-  else
-    check(MPI_Alltoallv(from.data, from.counts, from.begins, type, to.data, to.counts, to.begins,
-                        type, comm),
-          "MPI_Alltoallv");
+  collective("MPI_Alltoallv", MPI_Alltoallv, MPI_Ialltoallv, request, from.data, from.counts,
+             from.begins, type, to.data, to.counts, to.begins, type, comm);
 }
 
 /// `count` elements of each rank, on all ranks.
 inline void allgather(const std::byte* from, int count, const Blocks<std::byte>& to,
                       MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
-  if (request != nullptr)
-    check(MPI_Iallgatherv(from, count, type, to.data, to.counts, to.begins, type, comm, request),
-          "MPI_Iallgatherv");
-  else
-    check(MPI_Allgatherv(from, count, type, to.data, to.counts, to.begins, type, comm),
-          "MPI_Allgatherv");
+  collective("MPI_Allgatherv", MPI_Allgatherv, MPI_Iallgatherv, request, from, count, type, to.data,
+             to.counts, to.begins, type, comm);
 }
 /// The same on `root` alone.
 inline void gather(const std::byte* from, int count, const Blocks<std::byte>& to, MPI_Datatype type,
                    int root, MPI_Comm comm, MPI_Request* request) {
-  if (request != nullptr)
-    check(MPI_Igatherv(from, count, type, to.data, to.counts, to.begins, type, root, comm, request),
-          "MPI_Igatherv");
-  else
-    check(MPI_Gatherv(from, count, type, to.data, to.counts, to.begins, type, root, comm),
-          "MPI_Gatherv");
+  collective("MPI_Gatherv", MPI_Gatherv, MPI_Igatherv, request, from, count, type, to.data,
+             to.counts, to.begins, type, root, comm);
 }
 
 }  // namespace trine::mpi::detail

@@ -143,7 +143,7 @@ void Elementwise<Place>::find_device() {
 
 template <class Place>
 void Elementwise<Place>::ask_device() {
-  if (is_alone_) return plan_reduce(function_, shape_of(transposed(input_)), shape_of(output_));
+  if (is_alone_) return;  // its one call refuses the same, and then writes nothing
   const bool is_by_default = !place_.names_rung() && place_.numerics() == Numerics::reproducible;
   const uint64_t bit = uint64_t{1} << (8 * (uint32_t(function_) - 1) + uint32_t(dtype_));
   const Device device = place_.device(channel());
@@ -292,37 +292,28 @@ template class Elementwise<OnDevice>;
 
 namespace trine::mpi {
 
-using detail::Asked, detail::Elementwise, detail::entry, detail::OnDevice, detail::OnHost;
+using detail::Asked, detail::Elementwise, detail::OnDevice, detail::OnHost;
 
 void allreduce(Function function, const ConstHostView& input, const HostView& output, MPI_Comm comm,
                const HostOptions& options) {
-  entry([&] {
-    Elementwise<OnHost>(comm, function, input, output, Asked::everywhere, options).run();
-  });
+  detail::run<Elementwise<OnHost>>(comm, function, input, output, Asked::everywhere, options);
 }
 
 void reduce(Function function, const ConstHostView& input, const HostView& output, int root,
             MPI_Comm comm, const HostOptions& options) {
-  entry([&] {
-    Elementwise<OnHost>(comm, function, input, output, Asked::root_of(root), options).run();
-  });
+  detail::run<Elementwise<OnHost>>(comm, function, input, output, Asked::root_of(root), options);
 }
 
 void allreduce(Function function, Queue& queue, const View& input, const View& output,
                MPI_Comm comm, const QueueOptions& options) {
-  entry([&] {
-    Elementwise<OnDevice>(comm, function, input, output, Asked::everywhere, {queue, options, true})
-        .run();
-  });
+  detail::run<Elementwise<OnDevice>>(comm, function, input, output, Asked::everywhere,
+                                     OnDevice::Options{queue, options});
 }
 
 void reduce(Function function, Queue& queue, const View& input, const View& output, int root,
             MPI_Comm comm, const QueueOptions& options) {
-  entry([&] {
-    Elementwise<OnDevice>(comm, function, input, output, Asked::root_of(root),
-                          {queue, options, true})
-        .run();
-  });
+  detail::run<Elementwise<OnDevice>>(comm, function, input, output, Asked::root_of(root),
+                                     OnDevice::Options{queue, options});
 }
 
 }  // namespace trine::mpi

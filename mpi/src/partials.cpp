@@ -125,13 +125,11 @@ Partial partial_of_all(MPI_Comm comm, Function function, Map map, Dtype dtype, A
 }  // namespace
 
 void allreduce(Partial& partial, MPI_Comm comm) {
-  using namespace detail;
-  entry([&] { PartialCall(comm, partial, Asked::everywhere).run(); });
+  detail::run<detail::PartialCall>(comm, partial, detail::Asked::everywhere);
 }
 
 void reduce(Partial& partial, int root, MPI_Comm comm) {
-  using namespace detail;
-  entry([&] { PartialCall(comm, partial, Asked::root_of(root)).run(); });
+  detail::run<detail::PartialCall>(comm, partial, detail::Asked::root_of(root));
 }
 
 Partial partial(Function function, const ConstHostView& part, int64_t first, Map map, MPI_Comm comm,

@@ -284,14 +284,14 @@ namespace trine::mpi {
 
 void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta, const Matrix& c,
           MPI_Comm comm, const HostOptions& options) {
-  using namespace detail;
-  entry([&] { Product<OnHost>(comm, alpha, a, b, beta, c, options).run(); });
+  detail::run<detail::Product<detail::OnHost>>(comm, alpha, a, b, beta, c, options);
 }
 
 void gemm(Queue& queue, double alpha, const DeviceMatrix& a, const DeviceMatrix& b, double beta,
           const DeviceMatrix& c, MPI_Comm comm, const QueueOptions& options) {
-  using namespace detail;
-  entry([&] { Product<OnDevice>(comm, alpha, a, b, beta, c, {queue, options, true}).run(); });
+  using detail::OnDevice;
+  detail::run<detail::Product<OnDevice>>(comm, alpha, a, b, beta, c,
+                                         OnDevice::Options{queue, options});
 }
 
 }  // namespace trine::mpi

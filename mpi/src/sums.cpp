@@ -17,12 +17,10 @@ ExactSum sum_of_all(MPI_Comm comm, Map map, Dtype dtype, Add&& add) {
 }  // namespace
 }  // namespace detail
 
-void allreduce(ExactSum& sum, MPI_Comm comm) {
-  detail::entry([&] { detail::SumCall(comm, sum).run(); });
-}
+void allreduce(ExactSum& sum, MPI_Comm comm) { detail::run<detail::SumCall>(comm, sum); }
 
 void reduce(ExactSum& sum, int root, MPI_Comm comm) {
-  detail::entry([&] { detail::SumCall(comm, sum, detail::Asked::root_of(root)).run(); });
+  detail::run<detail::SumCall>(comm, sum, detail::Asked::root_of(root));
 }
 
 ExactSum exact_sum(const ConstHostView& part, Map map, MPI_Comm comm, const HostOptions& options) {

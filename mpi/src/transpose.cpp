@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "collectives.hpp"
@@ -187,7 +188,13 @@ class Transposition : public PlacedCall<Place> {
 
   /// What the rung that is named has against any of the copies.
   void plan_copies() {
-    const auto plan = [this](const auto& from, const auto& to) { plan_copy(from, to); };
+    std::set<std::array<int64_t, 9>> planned;  // many blocks have one shape
+    const auto plan = [this, &planned](const auto& from, const auto& to) {
+      const std::array shape = {from.rows,       from.cols,         from.batch,
+                                from.row_stride, from.col_stride,   to.row_stride,
+                                to.col_stride,   from.batch_stride, to.batch_stride};
+      if (planned.insert(shape).second) this->plan_copy(from, to);
+    };
     for (int64_t slab = 0; slab < slabs_; ++slab) {
       lay_out(send_, slab), lay_out(receive_, slab);
       if (!moves_columns(a_.local))
@@ -406,14 +413,13 @@ class Transposition : public PlacedCall<Place> {
 namespace trine::mpi {
 
 void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm, const HostOptions& options) {
-  using namespace detail;
-  entry([&] { Transposition<OnHost>(comm, a, b, options).run(); });
+  detail::run<detail::Transposition<detail::OnHost>>(comm, a, b, options);
 }
 
 void transpose(Queue& queue, const DeviceMatrix& a, const DeviceMatrix& b, MPI_Comm comm,
                const QueueOptions& options) {
-  using namespace detail;
-  entry([&] { Transposition<OnDevice>(comm, a, b, {queue, options, true}).run(); });
+  using detail::OnDevice;
+  detail::run<detail::Transposition<OnDevice>>(comm, a, b, OnDevice::Options{queue, options});
 }
 
 }  // namespace trine::mpi

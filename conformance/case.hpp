@@ -17,17 +17,22 @@ namespace trine::conformance {
 /// costs a compilation for each new combination of dtype, function and map.
 enum class Rungs { kDefault, kLadder };
 
-struct Case {
-  std::string name;
-  oracle::Operation plan;  ///< views without memory; offsets count from a 256-byte border
-  oracle::Values values = oracle::Values::kUniform;
-  uint64_t seed = 0;
+/// How a case runs.
+struct CaseOptions {
   Rungs rungs = Rungs::kDefault;
   bool quick = false;                ///< part of `--quick`
   bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
   bool fast = false;                 ///< runs once more asking for fast numerics
   bool parameters = false;           ///< every rung with every combination of its parameters
-  bool far = false;     ///< memory too wide for guard zones: elements are copied one row each
+  bool far = false;         ///< memory too wide for guard zones: elements are copied one row each
+  std::string detail = {};  ///< further words of the name
+};
+
+struct Case : CaseOptions {
+  std::string name;
+  oracle::Operation plan;  ///< views without memory; offsets count from a 256-byte border
+  oracle::Values values = oracle::Values::kUniform;
+  uint64_t seed = 0;
   bool tight = false;   ///< random: each operand in memory of a random kind that just holds it
   bool beside = false;  ///< the first operand's memory begins a byte early: it is refused
   std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
@@ -48,11 +53,7 @@ oracle::Operation random_gemm(Dice& dice);
 /// Collects cases; names them and derives their seeds.
 class List {
  public:
-  struct Options {
-    Rungs rungs = Rungs::kDefault;
-    bool quick = false, hostile_environment = false, fast = false, parameters = false, far = false;
-    std::string detail = {};  ///< further words of the name
-  };
+  using Options = CaseOptions;
   Case& add(const oracle::Operation& plan, const std::string& layout, oracle::Values values,
             const Options& options);
   std::vector<Case> take() { return std::move(cases_); }

@@ -22,14 +22,9 @@ namespace detail {
 Case& List::add(const oracle::Operation& plan, const std::string& layout, oracle::Values values,
                 const Options& options) {
   Case c;
+  static_cast<Options&>(c) = options;
   c.plan = plan;
   c.values = values;
-  c.rungs = options.rungs;
-  c.quick = options.quick;
-  c.hostile_environment = options.hostile_environment;
-  c.fast = options.fast;
-  c.parameters = options.parameters;
-  c.far = options.far;
   c.layout = layout;
   c.dtype = oracle::dtype_name(oracle::operands(c.plan).front().dtype);
   if (const auto* r = std::get_if<trine_reduce>(&plan)) {

@@ -5,6 +5,7 @@
 
 #include "case.hpp"
 #include "dice.hpp"
+#include "layout.hpp"
 #include "moves.hpp"
 
 namespace trine::conformance {
@@ -60,8 +61,7 @@ Moves::Outcome Moves::chain(uint64_t seed) {
     // A GPU's is the device's own, whose end checkers of memory know to the byte.
     const Buffer buffer = is_cpu ? memory.emplace_back(device_, end, places).buffer
                                  : Buffer(device_, std::max<uint64_t>(end, 1));
-    views.push_back({buffer, Dtype(o.dtype), offset, v.rows, v.cols, v.batch, v.row_stride,
-                     v.col_stride, v.batch_stride});
+    views.push_back(view_in(buffer, offset, v, o.dtype));
     trine::copy(queue, host_vector(static_cast<const char*>(v.memory), Dtype::b8, bytes),
                 vector(buffer, Dtype::b8, bytes, offset));
   }

@@ -39,8 +39,7 @@ T result_of(Arithmetic function, T x, T y) {
 template <class T>
 T random_value(Dice& dice) {
   const uint64_t bits = dice.bits();
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
+  const T value = oracle::load<T>(reinterpret_cast<const char*>(&bits));
   return dice.once_in(2) ? dice.pick<T>({T(0), T(1), T(-1), T(2), T(-7)}) : value;
 }
 
@@ -48,10 +47,8 @@ T random_value(Dice& dice) {
 template <class T>
 void forget_nans(Image& image, const Layout& layout) {
   layout.for_each([&](uint64_t at) {
-    T value;
-    std::memcpy(&value, image.data() + at, sizeof value);
-    if (value == value) return;
-    std::memset(image.data() + at, 0xff, sizeof value);
+    const T value = oracle::load<T>(image.data() + at);
+    if (value != value) std::memset(image.data() + at, 0xff, sizeof value);
   });
 }
 
@@ -113,16 +110,11 @@ Moves::Outcome Moves::axpby(uint64_t seed, Dice& dice) {
         source = in_place ? before : random_bytes(x.bytes, dice);
   Image want = before;
   std::vector<T> values;
-  x.for_each([&](uint64_t at) {
-    values.emplace_back();
-    std::memcpy(&values.back(), source.data() + at, sizeof(T));
-  });
+  x.for_each([&](uint64_t at) { values.push_back(oracle::load<T>(source.data() + at)); });
   size_t next = 0;
   y.for_each([&](uint64_t at) {
-    T value;
-    std::memcpy(&value, want.data() + at, sizeof(T));
-    value = axpby_of(alpha.value, values[next++], beta.value, value);
-    std::memcpy(want.data() + at, &value, sizeof(T));
+    const T y_is = oracle::load<T>(want.data() + at);
+    oracle::store(want.data() + at, axpby_of(alpha.value, values[next++], beta.value, y_is));
   });
   trine::copy(queue, all_of(source), all_of(from.buffer));
   const Image image = after<T>(queue, to.buffer, before, y, [&] {
@@ -153,8 +145,7 @@ Moves::Outcome Moves::scalar(uint64_t seed, Dice& dice) {
   RandomBuffer to(device_, layout.bytes, dice);
   const Image before(layout.bytes, kBefore);
   Image want = before;
-  const T value = result_of(function, x.value, y.value);
-  std::memcpy(want.data() + sizeof(T), &value, sizeof(T));
+  oracle::store(want.data() + sizeof(T), result_of(function, x.value, y.value));
   const Image image = after<T>(queue, to.buffer, before, layout, [&] {
     x.write(queue), y.write(queue);
     trine::scalar(queue, function, x.scalar, y.scalar, layout.in(to.buffer));

@@ -36,20 +36,24 @@ inline View all_of(const Buffer& buffer) {
   return row_major(buffer, Dtype::b8, 1, int64_t(buffer.bytes()));
 }
 
+/// The shape of an oracle's view, in memory of a device and of the host.
+inline View view_in(const Buffer& buffer, uint64_t offset, const trine_view& v, uint32_t dtype) {
+  return {buffer,  Dtype(dtype), offset,       v.rows,        v.cols,
+          v.batch, v.row_stride, v.col_stride, v.batch_stride};
+}
+inline HostView view_at(char* origin, const trine_view& v, uint32_t dtype) {
+  return {origin,  Dtype(dtype), v.rows,       v.cols,
+          v.batch, v.row_stride, v.col_stride, v.batch_stride};
+}
+
 /// Where a view's bytes lie in memory of its own.
 struct Layout {
   trine_view view{};
   uint32_t dtype = 0;
   uint64_t bytes = 0;  ///< of the memory
 
-  View in(const Buffer& buffer) const {
-    return {buffer,     Dtype(dtype),    view.offset,     view.rows,        view.cols,
-            view.batch, view.row_stride, view.col_stride, view.batch_stride};
-  }
-  HostView at(char* memory) const {
-    return {memory + view.offset, Dtype(dtype),    view.rows,       view.cols,
-            view.batch,           view.row_stride, view.col_stride, view.batch_stride};
-  }
+  View in(const Buffer& buffer) const { return view_in(buffer, view.offset, view, dtype); }
+  HostView at(char* memory) const { return view_at(memory + view.offset, view, dtype); }
   /// Calls body(byte offset) for each element, in one order for all layouts of the same shape.
   template <class Body>
   void for_each(Body&& body) const {

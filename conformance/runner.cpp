@@ -6,6 +6,7 @@
 
 #include "environment.hpp"
 #include "goldens.hpp"
+#include "layout.hpp"
 #include "oracle/bits.hpp"
 
 #include <trine/abi.h>
@@ -13,25 +14,11 @@
 namespace trine::conformance {
 namespace {
 
-View view_of(const trine_view& v, uint32_t dtype, const Buffer& buffer, uint64_t offset) {
-  return {buffer,  Dtype(dtype), offset,       v.rows,        v.cols,
-          v.batch, v.row_stride, v.col_stride, v.batch_stride};
-}
-
-HostView host_view_of(const trine_view& v, uint32_t dtype) {
-  return {oracle::origin(v), Dtype(dtype), v.rows,       v.cols,
-          v.batch,           v.row_stride, v.col_stride, v.batch_stride};
-}
-
 /// The memory that a view's strides of 0 leave: what a copy to it has to write.
 trine_view without_repeats(trine_view v) {
   if (v.row_stride == 0) v.rows = std::min<int64_t>(v.rows, 1);
   if (v.col_stride == 0) v.cols = std::min<int64_t>(v.cols, 1), v.col_stride = 1;
   return v;
-}
-
-HostView bytes_of(std::vector<char>& image) {
-  return host_row_major(image.data(), Dtype::b8, 1, int64_t(image.size()));
 }
 
 struct Dispatch {
@@ -202,7 +189,7 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
   std::vector<std::vector<char>> found;
   for (size_t a = 0; a < arenas.count(); ++a) {
     found.push_back(arenas.before(a));
-    copy(queue_, bytes_of(found[a]), row_major(buffers[a], Dtype::b8, 1, int64_t(found[a].size())));
+    copy(queue_, all_of(found[a]), all_of(buffers[a]));
   }
   queue_.wait();  // the images are about to be reused for what comes back
   std::vector<View> views;
@@ -210,7 +197,7 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(plan)) {
     const Place at = arenas.place(index++);
-    views.push_back(view_of(*o.view, o.dtype, buffers[at.arena], at.offset));
+    views.push_back(view_in(buffers[at.arena], at.offset, *o.view, o.dtype));
   }
   Outcome outcome;
   try {
@@ -221,7 +208,7 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
   }
   for (size_t a = 0; a < arenas.count(); ++a) {
     std::fill(found[a].begin(), found[a].end(), char(0x5a));
-    copy(queue_, row_major(buffers[a], Dtype::b8, 1, int64_t(found[a].size())), bytes_of(found[a]));
+    copy(queue_, all_of(buffers[a]), all_of(found[a]));
   }
   queue_.wait();
   if (!outcome.wrong.empty()) return outcome;
@@ -239,10 +226,10 @@ Runner::Outcome Runner::run_far(const Case& c, const Turn& turn, oracle::HostOpe
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(host.op)) {
     const Buffer& buffer = buffers[index++];
-    views.push_back(view_of(*o.view, o.dtype, buffer, o.view->offset));
+    views.push_back(view_in(buffer, o.view->offset, *o.view, o.dtype));
     if (!o.read) continue;
     const trine_view v = without_repeats(*o.view);
-    copy(queue_, host_view_of(v, o.dtype), view_of(v, o.dtype, buffer, v.offset));
+    copy(queue_, view_at(oracle::origin(v), v, o.dtype), view_in(buffer, v.offset, v, o.dtype));
   }
   Outcome outcome;
   outcome.choice = enqueue(c.plan, views, turn, c.hostile_environment, outcome.wrong);
@@ -251,7 +238,7 @@ Runner::Outcome Runner::run_far(const Case& c, const Turn& turn, oracle::HostOpe
   std::vector<char> got(oracle::extent_bytes(*output.view, output.dtype));
   trine_view got_view = *output.view;
   got_view.memory = got.data(), got_view.offset = 0;
-  copy(queue_, views.back(), host_view_of(got_view, output.dtype));
+  copy(queue_, views.back(), view_at(got.data(), got_view, output.dtype));
   queue_.wait();
   const oracle::Difference d = oracle::check(host.op, got_view, uint32_t(outcome.choice.numerics));
   if (outcome.wrong.empty() && !d.none()) outcome.wrong = d.sentence();

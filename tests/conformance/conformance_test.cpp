@@ -38,22 +38,16 @@ TEST(conformance, runs_where_and_what_it_was_asked_to) {
   EXPECT_EQ(report.classes.at("rung"), only_naive);
 }
 
-TEST(conformance, a_bogus_device_fails) {
-  Options options;
-  options.devices = {"abacus:0"};
-  try {
-    verify(options);
-    FAIL() << "a device that doesn't exist was verified";
-  } catch (const Error& error) { EXPECT_EQ(error.status(), Status::not_found); }
-}
-
-TEST(conformance, a_bogus_rung_fails) {
-  Options options;
-  options.rung = "no_such_rung";
-  try {
-    verify(options);
-    FAIL() << "a rung that doesn't exist was verified";
-  } catch (const Error& error) { EXPECT_EQ(error.status(), Status::not_found); }
+TEST(conformance, a_bogus_device_or_rung_fails) {
+  Options device, rung;
+  device.devices = {"abacus:0"};
+  rung.rung = "no_such_rung";
+  for (const Options& options : {device, rung}) {
+    try {
+      verify(options);
+      FAIL() << "a device or rung that doesn't exist was verified";
+    } catch (const Error& error) { EXPECT_EQ(error.status(), Status::not_found); }
+  }
 }
 
 TEST(conformance, a_required_backend_that_is_absent_fails) {

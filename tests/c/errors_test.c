@@ -53,9 +53,62 @@ static void refuse_bad_calls(void) {
   CHECK(out == -7 && x[0] == 1 && x[3] == 4);
 }
 
+/* A number that names nothing stays one on its way to C++; 0 alone stands for a default. */
+static void refuse_wrong_numbers(void) {
+  trine_device_t* device = NULL;
+  trine_queue_t* queue = NULL;
+  trine_buffer_t* buffer = NULL;
+  OK(trine_device_open("cpu", &device));
+  OK(trine_queue_create(device, &queue));
+  OK(trine_buffer_allocate(device, 64, 0, &buffer));
+  float x[16] = {0};
+  trine_exact_sum_t sum = {{0}};
+  trine_partial_t partial;
+  const trine_rung_info_t* const* rungs = NULL;
+  const trine_crossing_t* const* crossings = NULL;
+  const trine_choice_t* choice = NULL;
+  const trine_placement_t* placement = NULL;
+  size_t count = 0;
+  const trine_host_view_t host = trine_host_vector(x, TRINE_F32, 16);
+  const trine_host_view_t one = trine_host_vector(x, TRINE_F32, 1);
+  const trine_view_t v = trine_vector(buffer, TRINE_F32, 4, 0);
+  const trine_view_t result = trine_vector(buffer, TRINE_F32, 1, 32);
+  const uint32_t numbers[] = {99, 257, UINT32_MAX};
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t n = numbers[i];
+    const trine_options_t options = {.device = "cpu", .numerics = n};
+    const trine_reduce_t reductions[] = {{.function = n, .input = v, .output = result},
+                                         {.map = n, .input = v, .output = result},
+                                         {.axis = n, .input = v, .output = result},
+                                         {.numerics = n, .input = v, .output = result}};
+    for (int r = 0; r < 4; ++r)
+      FAILS(TRINE_INVALID_ARGUMENT, "", trine_choose_reduce(device, &reductions[r], NULL, &choice));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_device_list_rungs(device, n, &rungs, &count));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_buffer_allocate(device, 4, n, &buffer));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_exact_sum_add(&sum, n, host, NULL));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_exact_sum_add_on_queue(&sum, queue, n, v));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_partial_init(&partial, n, TRINE_ABS, TRINE_F32));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_partial_init(&partial, TRINE_MAX, n, TRINE_F32));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_host_sum(host, x, &options));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_host_dot(host, host, one, n, NULL));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_run_dot(queue, v, v, result, n, NULL, NULL));
+    FAILS(TRINE_INVALID_ARGUMENT, "", trine_fill(queue, trine_vector(buffer, n, 4, 0), x));
+    FAILS(TRINE_INVALID_ARGUMENT, "",
+          trine_place_reduce(&(trine_reduce_t){.input = v, .output = result}, n, 1, NULL, 0,
+                             &placement));
+    FAILS(TRINE_INVALID_ARGUMENT, "",
+          trine_list_break_even(TRINE_GEMM, 0, TRINE_F32, n, device, device, &crossings, &count));
+  }
+  OK(trine_queue_wait(queue));
+  trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(device);
+}
+
 void test_errors(void) {
   refuse_null_places();
   refuse_bad_calls();
+  refuse_wrong_numbers();
   char sentence[200];
   snprintf(sentence, sizeof sentence, "%s", trine_last_error());
   float x = 1, sum = 0;

@@ -13,6 +13,7 @@
 #include "rung.hpp"
 #include "simd_targets.hpp"
 #include "tests/faults/abi_objects.hpp"
+#include "transpose/problem.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -78,14 +79,12 @@ void check(const Case& x, std::int64_t size) {
   Memory out(x.cols, x.rows, x.batch, x.out, size, x.out_shift, 2);
   const std::vector<unsigned char> before = out.bytes;
   std::vector<unsigned char> want = before;
-  for (std::int64_t b = 0; b < x.batch; ++b) {
-    for (std::int64_t i = 0; i < x.rows; ++i) {
-      for (std::int64_t j = 0; j < x.cols; ++j) {
-        std::memcpy(&want[out.at(b, j, i, size)], &in.bytes[in.at(b, i, j, size)],
-                    static_cast<std::size_t>(size));
-      }
-    }
-  }
+  transpose::visit_size(size, [&]<int kSize>() {
+    for (std::int64_t b = 0; b < x.batch; ++b)
+      for (std::int64_t i = 0; i < x.rows; ++i)
+        for (std::int64_t j = 0; j < x.cols; ++j)
+          std::memcpy(&want[out.at(b, j, i, kSize)], &in.bytes[in.at(b, i, j, kSize)], kSize);
+  });
   trine_transpose op =
       faults::transpose_of(nullptr, nullptr, x.rows, x.cols, static_cast<std::uint32_t>(size));
   op.input = in.view;

@@ -1,5 +1,6 @@
-// Every mistake that core refuses, with its status and its words, and that nothing is written then.
+// Every mistake that core refuses, with its status and its words; a refused call writes nothing.
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -26,6 +27,18 @@ struct Checks : FakeDevice {
             .b = row_major(data, Dtype::f32, 8, 2),
             .c = row_major(result, Dtype::f32, 4, 2)};
   }
+
+  template <class Operation>
+  using Mistakes = std::initializer_list<std::pair<const char*, std::function<void(Operation&)>>>;
+  /// Each of the mistakes by itself is refused in these words.
+  template <class Operation>
+  void expect_refused(const Operation& good, Mistakes<Operation> mistakes) {
+    for (const auto& [words, make] : mistakes) {
+      Operation op = good;
+      make(op);
+      EXPECT_REFUSED(kInvalid, words, run(queue, op));
+    }
+  }
 };
 
 TEST_F(Checks, NullAndForeignObjectsAreRefused) {
@@ -43,28 +56,23 @@ TEST_F(Checks, NullAndForeignObjectsAreRefused) {
 }
 
 TEST_F(Checks, ExtentsMustFitTheirBuffer) {
-  Reduce op = sum();
-  op.input.rows = 129;
-  EXPECT_REFUSED(kInvalid, "needs 4128 bytes from byte 0 on, but its buffer has 4096",
-                 run(queue, op));
-  op = sum();
-  op.input.offset = 4096;
-  EXPECT_REFUSED(kInvalid, "its buffer has 4096", run(queue, op));
-  op.input.offset = UINT64_MAX - 3;
-  EXPECT_REFUSED(kInvalid, "its buffer has 4096", run(queue, op));
-  op = sum();
-  op.input.rows = -1;
-  EXPECT_REFUSED(kInvalid, "extents are never negative", run(queue, op));
-  op = sum();
-  op.input.col_stride = -1;
-  EXPECT_REFUSED(kInvalid, "strides are never negative", run(queue, op));
-  op = sum();
-  op.input.rows = op.input.cols = int64_t{1} << 40;
-  op.input.row_stride = op.input.col_stride = 0;
-  EXPECT_REFUSED(kInvalid, "more than 2^63 - 1", run(queue, op));
-  op.input.cols = 2;
-  op.input.row_stride = int64_t{1} << 40;
-  EXPECT_REFUSED(kInvalid, "reach beyond 2^63 bytes", run(queue, op));
+  constexpr int64_t kFar = int64_t{1} << 40;
+  expect_refused(sum(),
+                 {{"needs 4128 bytes from byte 0 on, but its buffer has 4096",
+                   [](Reduce& r) { r.input.rows = 129; }},
+                  {"its buffer has 4096", [](Reduce& r) { r.input.offset = 4096; }},
+                  {"its buffer has 4096", [](Reduce& r) { r.input.offset = UINT64_MAX - 3; }},
+                  {"extents are never negative", [](Reduce& r) { r.input.rows = -1; }},
+                  {"strides are never negative", [](Reduce& r) { r.input.col_stride = -1; }},
+                  {"more than 2^63 - 1",
+                   [](Reduce& r) {
+                     r.input.rows = r.input.cols = kFar;
+                     r.input.row_stride = r.input.col_stride = 0;
+                   }},
+                  {"reach beyond 2^63 bytes", [](Reduce& r) {
+                     r.input.rows = r.input.row_stride = kFar;
+                     r.input.cols = 2, r.input.col_stride = 0;
+                   }}});
 }
 
 TEST_F(Checks, TheLastLegalByteIsLegal) {
@@ -155,68 +163,56 @@ TEST_F(Checks, OutputsMayNotOverlapInputs) {
 }
 
 TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
-  Reduce op = sum();
-  op.output.dtype = Dtype::i64;
-  EXPECT_REFUSED(kInvalid, "of f32 gives f32, the output is i64", run(queue, op));
-  op.output.dtype = Dtype::f64;
-  run(queue, op);
-  op.function = Function::max;
-  EXPECT_REFUSED(kInvalid, "gives f32", run(queue, op));
-  op = sum();
-  op.input.dtype = Dtype::i32;
-  EXPECT_REFUSED(kInvalid, "sum with map identity of i32 gives i64", run(queue, op));
-  op.function = Function::min;
-  op.map = Map::abs;
-  EXPECT_REFUSED(kInvalid, "min with map abs of i32 gives u32", run(queue, op));
-  op.input.dtype = Dtype::b32;
-  EXPECT_REFUSED(kInvalid, "b32 can't be reduced", run(queue, op));
-  op = sum();
-  op.map = Map::square;
-  run(queue, op);
-  op.function = Function::prod;
-  EXPECT_REFUSED(kInvalid, "map square needs function sum", run(queue, op));
-  op = sum();
-  op.function = static_cast<Function>(9);
-  EXPECT_REFUSED(kInvalid, "there is no function 9", run(queue, op));
-  op = sum();
-  op.axis = Axis::each_column;
-  EXPECT_REFUSED(kInvalid, "each_column of 4 x 8 gives 8 x 1", run(queue, op));
-  op = sum();
-  op.input.batch = 2;
-  EXPECT_REFUSED(kInvalid, "batch of 1", run(queue, op));
-  op = sum();
-  op.numerics = Numerics::study;
-  EXPECT_REFUSED(kInvalid, "'reproducible', 'fast' or 'accurate'", run(queue, op));
+  const auto with = [&](Function function, Map map, Dtype input, Dtype output) {
+    Reduce op = sum();
+    op.function = function, op.map = map, op.input.dtype = input, op.output.dtype = output;
+    return op;
+  };
+  run(queue, with(Function::sum, Map::identity, Dtype::f32, Dtype::f64));
+  run(queue, with(Function::sum, Map::square, Dtype::f32, Dtype::f32));
+  using Change = std::function<void(Reduce&)>;
+  const auto be = [&](Function function, Map map, Dtype input, Dtype output) -> Change {
+    return [=](Reduce& r) { r = with(function, map, input, output); };
+  };
+  expect_refused(
+      sum(),
+      {{"of f32 gives f32, the output is i64",
+        be(Function::sum, Map::identity, Dtype::f32, Dtype::i64)},
+       {"gives f32", be(Function::max, Map::identity, Dtype::f32, Dtype::f64)},
+       {"sum with map identity of i32 gives i64",
+        be(Function::sum, Map::identity, Dtype::i32, Dtype::f32)},
+       {"min with map abs of i32 gives u32", be(Function::min, Map::abs, Dtype::i32, Dtype::f32)},
+       {"b32 can't be reduced", be(Function::min, Map::abs, Dtype::b32, Dtype::f32)},
+       {"map square needs function sum", be(Function::prod, Map::square, Dtype::f32, Dtype::f32)},
+       {"there is no function 9", [](Reduce& r) { r.function = Function(9); }},
+       {"each_column of 4 x 8 gives 8 x 1", [](Reduce& r) { r.axis = Axis::each_column; }},
+       {"batch of 1", [](Reduce& r) { r.input.batch = 2; }},
+       {"'reproducible', 'fast' or 'accurate'", [](Reduce& r) { r.numerics = Numerics::study; }}});
   queue.wait();
 }
 
 TEST_F(Checks, AProductTakesTwoInputsThatMatch) {
-  Reduce op = sum();
-  op.second = op.input;
-  EXPECT_REFUSED(kInvalid, "second: map identity takes one input", run(queue, op));
-  op.map = Map::square;
-  EXPECT_REFUSED(kInvalid, "second: map square takes one input", run(queue, op));
-  op.map = Map::product;
-  run(queue, op);
-  op.function = Function::max;
-  EXPECT_REFUSED(kInvalid, "map product needs function sum, not max", run(queue, op));
-  op.function = Function::sum;
-  op.second = {};
-  EXPECT_REFUSED(kInvalid, "takes a second input of the input's shape, 4 x 8; there is none",
-                 run(queue, op));
-  op.second = row_major(data, Dtype::f32, 8, 4);
-  EXPECT_REFUSED(kInvalid, "second: 8 x 4, but the input is 4 x 8", run(queue, op));
-  op.second = row_major(data, Dtype::f64, 4, 8);
-  EXPECT_REFUSED(kInvalid, "second: f64, but the input is f32", run(queue, op));
-  op.second = row_major({}, Dtype::f32, 4, 8);
-  EXPECT_REFUSED(kInvalid, "second: its buffer is empty", run(queue, op));
-  op.second = row_major(data, Dtype::f32, 4, 8, 4000);
-  EXPECT_REFUSED(kInvalid, "second: needs 128 bytes from byte 4000 on", run(queue, op));
-  op.second = row_major(result, Dtype::f32, 4, 8);
-  EXPECT_REFUSED(kInvalid, "output overlaps second", run(queue, op));
-  op.second = op.input = row_major(data, Dtype::i32, 4, 8);
-  op.output.dtype = Dtype::i64;
-  EXPECT_REFUSED(kInvalid, "map product takes f32 and f64, the input is i32", run(queue, op));
+  Reduce good = sum();
+  good.map = Map::product;
+  good.second = good.input;
+  run(queue, good);
+  expect_refused(
+      good,
+      {{"second: map identity takes one input", [](Reduce& r) { r.map = Map::identity; }},
+       {"second: map square takes one input", [](Reduce& r) { r.map = Map::square; }},
+       {"map product needs function sum, not max", [](Reduce& r) { r.function = Function::max; }},
+       {"takes a second input of the input's shape, 4 x 8; there is none",
+        [](Reduce& r) { r.second = {}; }},
+       {"second: 8 x 4, but the input is 4 x 8",
+        [&](Reduce& r) { r.second = row_major(data, Dtype::f32, 8, 4); }},
+       {"second: f64, but the input is f32", [](Reduce& r) { r.second.dtype = Dtype::f64; }},
+       {"second: its buffer is empty", [](Reduce& r) { r.second.buffer = {}; }},
+       {"second: needs 128 bytes from byte 4000 on", [](Reduce& r) { r.second.offset = 4000; }},
+       {"output overlaps second", [&](Reduce& r) { r.second.buffer = result; }},
+       {"map product takes f32 and f64, the input is i32", [](Reduce& r) {
+          r.second.dtype = r.input.dtype = Dtype::i32;
+          r.output.dtype = Dtype::i64;
+        }}});
   const View x = vector(data, Dtype::f64, 100), y = vector(data, Dtype::f64, 100, 800);
   dot(queue, x, y, vector(result, Dtype::f64, 1));
   EXPECT_REFUSED(kInvalid, "but the input is 100 x 1",
@@ -250,25 +246,17 @@ TEST_F(Checks, TransposeWantsTurnedShapesAndUnitStrides) {
 }
 
 TEST_F(Checks, GemmWantsMatchingOperands) {
-  Gemm op = product();
-  op.b.rows = 7;
-  EXPECT_REFUSED(kInvalid, "doesn't give c 4 x 2", run(queue, op));
-  op = product();
-  op.b.dtype = Dtype::f64;
-  EXPECT_REFUSED(kInvalid, "one dtype", run(queue, op));
-  op = product();
-  op.a.dtype = op.b.dtype = op.c.dtype = Dtype::i64;
-  EXPECT_REFUSED(kInvalid, "i64 can't be multiplied", run(queue, op));
-  op = product();
-  op.a.batch = 2;
-  EXPECT_REFUSED(kInvalid, "batches of a, b and c differ", run(queue, op));
-  op = product();
-  op.a.row_stride = 16, op.a.col_stride = 2;
-  EXPECT_REFUSED(kInvalid, "gemm: a has strides 16 and 2", run(queue, op));
-  op = product();
-  op.numerics = Numerics::fast;
-  op.a.dtype = op.b.dtype = Dtype::f16;
-  EXPECT_REFUSED(kInvalid, "f16 can't be multiplied", run(queue, op));
+  expect_refused(
+      product(),
+      {{"doesn't give c 4 x 2", [](Gemm& g) { g.b.rows = 7; }},
+       {"one dtype", [](Gemm& g) { g.b.dtype = Dtype::f64; }},
+       {"i64 can't be multiplied", [](Gemm& g) { g.a.dtype = g.b.dtype = g.c.dtype = Dtype::i64; }},
+       {"batches of a, b and c differ", [](Gemm& g) { g.a.batch = 2; }},
+       {"gemm: a has strides 16 and 2", [](Gemm& g) { g.a.row_stride = 16, g.a.col_stride = 2; }},
+       {"f16 can't be multiplied", [](Gemm& g) {
+          g.numerics = Numerics::fast;
+          g.a.dtype = g.b.dtype = Dtype::f16;
+        }}});
 }
 
 TEST_F(Checks, ChainsBeginAtAnElementToWhichNothingIsAdded) {

@@ -1,14 +1,13 @@
-// Structs whose size no version has, of both interfaces that begin them with it. The headers prove that the lists have
-// all structs.
-#include <sys/mman.h>
+// Structs whose size no version has, in both interfaces that begin them with it. The headers prove
+// that the lists have all structs.
 #include <trine/trine.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <functional>
 #include <map>
 
 #include "backends/kit/abi_struct.hpp"
+#include "conformance/guarded.hpp"
 #include "fixture.hpp"
 #include "headers.hpp"
 
@@ -55,27 +54,10 @@ namespace {
   X(trine_transpose, 144)          \
   X(trine_gemm, 232)
 
-/// Memory that ends where a program may not read.
-class Guarded {
- public:
-  explicit Guarded(std::size_t bytes) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    void* const memory =
-        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    first_ = static_cast<char*>(memory);
-    mprotect(first_ + page, page, PROT_NONE);
-    size_ = 2 * page;
-    place_ = first_ + page - (bytes + 7) / 8 * 8;
-  }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-  ~Guarded() { munmap(first_, size_); }
-  char* get() const { return place_; }
-
- private:
-  char *first_, *place_;
-  std::size_t size_;
-};
+/// Memory that ends where a program may not read, but for the alignment of a struct.
+conformance::Guarded guarded(std::size_t bytes) {
+  return conformance::Guarded((std::max(bytes, sizeof(uint32_t)) + 7) / 8 * 8);
+}
 
 template <class T>
 void check_sizes(const char* name, std::size_t first) {
@@ -83,13 +65,13 @@ void check_sizes(const char* name, std::size_t first) {
   EXPECT_EQ(*std::rbegin(kit::sizes_of<T>), sizeof(T)) << name;
   const std::set<std::size_t> known(std::begin(kit::sizes_of<T>), std::end(kit::sizes_of<T>));
   for (uint32_t size = 0; size <= sizeof(T) + 64; ++size) {
-    const Guarded memory(std::max<std::size_t>(size, sizeof(uint32_t)));
-    std::memcpy(memory.get(), &size, sizeof size);
-    const T* const given = reinterpret_cast<const T*>(memory.get());
+    const conformance::Guarded memory = guarded(size);
+    std::memcpy(memory.data(), &size, sizeof size);
+    const T* const given = reinterpret_cast<const T*>(memory.data());
     T whole;
     EXPECT_EQ(kit::take(given, whole), size > sizeof(T) || known.contains(size)) << name << size;
     if (size <= sizeof(T)) continue;
-    memory.get()[size - 1] = 1;
+    memory.data()[size - 1] = 1;
     EXPECT_FALSE(kit::take(given, whole)) << name << size;
   }
 }
@@ -104,7 +86,7 @@ TEST(Sizes, OfEveryStructAreThoseOfVersions) {
                              R"(typedef struct (\w+) \{\s*uint32_t size;)"));
 }
 
-/// A struct that a caller writes: what makes it one that the call takes, and the call.
+/// A struct that a caller writes: how it is filled so that the call takes it, and the call.
 struct Input {
   std::size_t bytes;
   std::function<void(void*)> fill;
@@ -177,14 +159,14 @@ struct Ended {
   std::string sentence;
 };
 Ended ended(const Input& input, uint32_t size, bool has_tail) {
-  const Guarded memory(std::max<std::size_t>(size == 0 ? input.bytes : size, sizeof size));
+  const conformance::Guarded memory = guarded(size == 0 ? input.bytes : size);
   std::vector<char> whole(std::max<std::size_t>(size, input.bytes));
   input.fill(whole.data());
   std::memcpy(whole.data(), &size, sizeof size);
   if (has_tail) whole[size - 1] = 1;
-  std::memcpy(memory.get(), whole.data(),
+  std::memcpy(memory.data(), whole.data(),
               size == 0 ? input.bytes : std::max<std::size_t>(size, sizeof size));
-  const trine_status status = input.call(memory.get());
+  const trine_status status = input.call(memory.data());
   return {status, status == TRINE_OK ? "" : trine_last_error()};
 }
 

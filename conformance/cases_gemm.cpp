@@ -28,8 +28,9 @@ trine_gemm continued(trine_gemm op) {
   return op;
 }
 
-/// Lays out a, b and c: by columns where the mask has a bit, else by rows. Rows or columns, and matrices of a batch, are
-/// `pad` elements farther apart than they need to be. Returns the layout's name: "ntn".
+/// Lays out a, b and c: by columns where the mask has a bit, else by rows. Rows or columns, and
+/// matrices of a batch, are `pad` elements farther apart than they need to be. Returns the layout's
+/// name: "ntn".
 std::string lay_out(trine_gemm& op, int mask, int64_t pad = 0) {
   std::string name;
   for (trine_view* v : {&op.a, &op.b, &op.c}) {
@@ -105,8 +106,9 @@ void add_small(List& list) {
         const std::string name = lay_out(op, mask, s.m % 8 == 0 ? 0 : 1);
         list.add(op, name, Values::kUniform, {.rungs = Rungs::kLadder, .quick = mask % 3 == 0});
       }
-  // Odd rows and columns: without gaps, where every second matrix begins between vectors, of odd sides or with an
-  // even m or k that isn't the length of one; and even sides with gaps of one element.
+  // Odd rows and columns: without gaps, where every second matrix begins between vectors, of odd
+  // sides or with an even m or k that isn't the length of one; and even sides with gaps of one
+  // element.
   enum Odd { kSides, kLengths, kGaps };
   for (int mask = 0; mask < 4; ++mask)
     for (const int64_t side : {23, 31, 39, 47, 55, 63})
@@ -180,8 +182,8 @@ void add_parameters(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64}) add_blocks(list, dtype, TRINE_REPRODUCIBLE);
 }
 
-/// For rungs that split operands into parts, divide k and add sums up afterwards: chains of several such sums, of values
-/// that have no parts, and a product so large that fast chooses such a rung.
+/// For rungs that split operands into parts, divide k and add sums up afterwards: chains of several
+/// such sums, of values that have no parts, and a product so large that fast chooses such a rung.
 void add_parts(List& list) {
   for (Values values : oracle::all_values())
     if (oracle::suits(values, TRINE_F32))
@@ -194,7 +196,8 @@ void add_hostile(List& list) {
     for (Values values : {Values::kUniform, Values::kUnderflow, Values::kDenormal})
       list.add(plan(dtype, {66, 20, 41}, -2, 1), "nn", values,
                {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32, .hostile_environment = true});
-  // Scalars that a caller who takes denormals for zero would take for zero, and more steps than a block has.
+  // Scalars that a caller who takes denormals for zero would take for zero, and more steps than a
+  // block has.
   for (const auto& [dtype, tiny] :
        {std::pair(TRINE_F32, 0x1p-140), std::pair(TRINE_F64, 0x1p-1060)})
     for (const auto& [alpha, beta] :
@@ -236,8 +239,8 @@ void add_continued(List& list) {
   }
 }
 
-/// Chains in f64, of f32. The values that are wide, cancel or round to a denormal or to infinity tell one
-/// rounding from two, and a chain in f64 from one in f32.
+/// Chains in f64, of f32. The values that are wide, cancel or round to a denormal or to infinity
+/// tell one rounding from two, and a chain in f64 from one in f32.
 void add_accurate(List& list) {
   constexpr Shape kShapes[] = {{0, 3, 3},      {3, 3, 0},      {1, 1, 100},    {7, 5, 3},
                                {17, 15, 16},   {63, 65, 64},   {64, 64, 64},   {66, 67, 65},

@@ -152,8 +152,8 @@ void add_long_values(List& list) {
       }
 }
 
-/// Sums that a work-item's few doubles don't hold though neighbours are alike; for one sum's own rungs the
-/// long ones are several chunks a work-item, on large GPUs too.
+/// Sums that a work-item's few doubles don't hold though neighbours are alike; for one sum's own
+/// rungs the long ones are several chunks a work-item, on large GPUs too.
 void add_cancelling(List& list) {
   for (Values values : {Values::kCancelModerate, Values::kCancelSlowly})
     for (uint32_t dtype : kFloats)
@@ -164,8 +164,8 @@ void add_cancelling(List& list) {
               {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
 }
 
-/// Rows of 9 to 31 elements: one to four vectors and a rest. The cpu has ways of its own for two to four vectors, and
-/// GPUs move several rows in a group.
+/// Rows of 9 to 31 elements: one to four vectors and a rest. The cpu has ways of its own for two to
+/// four vectors, and GPUs move several rows in a group.
 void add_short_rows(List& list) {
   for (int64_t cols = 9; cols <= 31; ++cols) {
     const bool quick = cols == 9 || cols == 17 || cols == 31;
@@ -178,8 +178,9 @@ void add_short_rows(List& list) {
   }
 }
 
-/// Few columns of rows without gaps: a vector holds several of them, groups share them all. The long ones are several
-/// chunks a work-item, on large GPUs too, and on up to 16 cores more than its digits take without a carry.
+/// Few columns of rows without gaps: a vector holds several of them, groups share them all. The
+/// long ones are several chunks a work-item, on large GPUs too, and on up to 16 cores more than its
+/// digits take without a carry.
 void add_few_columns(List& list) {
   for (Values values : oracle::all_values()) {
     for (int64_t cols : {4, 8, 16, 32})
@@ -193,7 +194,8 @@ void add_few_columns(List& list) {
     add_dense(list, sum(TRINE_EACH_COLUMN, TRINE_F32, (1 << 20) + 5003, 4), values, kLadder);
 }
 
-/// An infinity behind numbers that a work-item's few doubles don't hold: whoever stops there still has to see it.
+/// An infinity behind numbers that a work-item's few doubles don't hold: whoever stops there still
+/// has to see it.
 void add_late(List& list) {
   for (uint32_t dtype : kFloats)
     for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT})
@@ -201,15 +203,17 @@ void add_late(List& list) {
                 {.rungs = Rungs::kLadder, .quick = map == TRINE_IDENTITY});
 }
 
-/// Numbers of one sign and size that a superaccumulator takes: its digits fill up and have to be carried.
+/// Numbers of one sign and size that a superaccumulator takes: its digits fill up and have to be
+/// carried.
 void add_tail(List& list) {
   for (uint32_t dtype : kFloats)
     add_dense(list, sum(TRINE_ALL, dtype, 1, (1 << 22) + 5), Values::kTail,
               {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F64});
 }
 
-/// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
-/// a few doubles and others don't: each element counts once, whichever way its group takes.
+/// Vectors that begin between the boundaries of wide loads, in groups of which some hold their
+/// numbers in a few doubles and others don't: each element counts once, whichever way its group
+/// takes.
 void add_ways_apart(List& list) {
   // So few that one warp, or one vector, has them all.
   for (int64_t n : {1, 2, 33})
@@ -291,7 +295,8 @@ void add_product(List& list) {
             op.output.offset = 0;
             list.add(widened(op), layout.name, values, {});
           }
-  // Elements that are packed, of long rows, and elements that are read in place meet within a subtree.
+  // Elements that are packed, of long rows, and elements that are read in place meet within a
+  // subtree.
   for (uint32_t dtype : kFloats) {
     trine_reduce op = plan(TRINE_PROD, TRINE_ALL, dtype, 3, 20011);
     kLayouts[1].apply(op);
@@ -358,7 +363,7 @@ void add_huge(List& list) {
   list.add(apart, "far", Values::kUniform, {.far = true});
 }
 
-// --- Dot products: two inputs, each in a layout of its own -----------------------------------------
+// --- Dot products: two inputs, each in a layout of its own --------------------------------------
 
 void add_dot_layouts(List& list) {
   constexpr size_t kCount = std::size(kLayouts);
@@ -401,7 +406,8 @@ void add_dots(List& list) {
                 {.rungs = Rungs::kLadder, .quick = true});
       add_dense(list, dot(TRINE_EACH_ROW, dtype, 11, 389), values, kLadder);
       add_dense(list, dot(TRINE_EACH_COLUMN, dtype, 389, 11), values, kLadder);
-      // One factor for all: what cancels in the first input cancels in the products, whatever their range.
+      // One factor for all: what cancels in the first input cancels in the products, whatever their
+      // range.
       trine_reduce scaled = dot(TRINE_ALL, dtype, 1, 5003);
       scaled.second.col_stride = 0;
       list.add(scaled, "by repeated", values, kLadder);

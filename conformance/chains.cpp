@@ -1,4 +1,5 @@
-// Products in parts: k is cut at random places, and each call continues the chains of the one before.
+// Products in parts: k is cut at random places, and each call continues the chains of the one
+// before.
 #include <trine/abi.h>
 
 #include <cstring>

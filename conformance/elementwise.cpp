@@ -52,7 +52,7 @@ void forget_nans(Image& image, const Layout& layout) {
   });
 }
 
-/// What `enqueue` makes of the image in `buffer`.
+/// Returns the image in `buffer` after `enqueue`.
 template <class T, class Enqueue>
 Image after(Queue& queue, const Buffer& buffer, Image image, const Layout& layout,
             const Enqueue& enqueue) {

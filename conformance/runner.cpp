@@ -348,7 +348,8 @@ void Runner::move(Moves::Kind kind, uint64_t seed) {
 }
 
 void Runner::run_random(uint64_t seed) {
-  // A kind that is asked for by its name takes every seed, so those of the list behind the cases can be repeated.
+  // A kind that is asked for by its name takes every seed, so those of the list behind the cases
+  // can be repeated.
   for (int kind = 0; kind < Moves::kKinds; ++kind)
     if (options_.filter == Moves::name(Moves::Kind(kind))) return move(Moves::Kind(kind), seed);
   const int64_t number = Dice(~seed).below(8);  // not the first one that the call itself draws

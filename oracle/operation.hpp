@@ -68,14 +68,15 @@ std::string title(const Operation& op);
 /// Fills the inputs (and C, which a gemm may read).
 void fill(Operation& op, Values values, uint64_t seed);
 void reference(const Operation& op);
-/// Of a gemm's rung that isn't reproducible.
+/// The exactness of a gemm's rung that isn't reproducible.
 Exactness exactness_of(uint32_t dtype, uint32_t numerics);
-/// What each element of the output that `op` holds may be off by, where `numerics` allows any; empty where
-/// it must be the same bits. `before`: the operation as it was before the reference ran (gemm's C is
-/// overwritten); null where C wasn't read.
+/// The error that each element of the output of `op` may have, where `numerics` allows any;
+/// empty where it must be the same bits. `before`: the operation as it was before the reference ran
+/// (gemm's C is overwritten); null where C wasn't read.
 std::vector<double> error_bounds(const Operation& op, uint32_t numerics,
                                  const Operation* before = nullptr);
-/// Checks `got` (host memory in the shape of the output) against the expected output that `op` holds.
+/// Checks `got` (host memory in the shape of the output) against the expected output that `op`
+/// holds.
 Difference check(const Operation& op, const trine_view& got, std::span<const double> bounds);
 /// Checks `got` (host memory in the shape of the output) against the expected output that `op`
 /// holds, as strictly as `numerics` asks. For study and fast, `before` is the operation as it was

@@ -21,8 +21,8 @@ struct Lie {
   int64_t row_pitch, col_pitch;
 };
 
-/// Strided elements in logical row-major order, and what each is multiplied by in a sum of products: the
-/// element of the second input, or itself.
+/// Strided elements in logical row-major order, and what each is multiplied by in a sum of
+/// products: the element of the second input, or itself.
 struct Line : Lie {
   int64_t rows, cols;
   Lie second;

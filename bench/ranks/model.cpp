@@ -47,7 +47,7 @@ Traffic of_transpose(const Problem& p, int ranks, int64_t block) {
   Traffic t = head(ranks, true);
   const bool to_one = g.rows == g.cols;
   t.messages +=
-      std::ceil(mine / double(slab_bytes(usual_piece))) * (to_one ? 1 : double(ranks - 1));
+      std::ceil(mine / double(chunk_bytes(usual_piece))) * (to_one ? 1 : double(ranks - 1));
   t.bytes += to_one ? mine : mine * double(ranks - 1) / ranks;
   return t;
 }

@@ -1,5 +1,5 @@
-// A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by whoever
-// calls. So one text serves the calls that block and those that don't.
+// A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by
+// whoever calls. So one text serves the calls that block and those that don't.
 //
 //   head ─► [states] ─► work … work ─► closing
 //   any of them may end in: room ─► reports ─► Error, on all ranks
@@ -15,13 +15,14 @@
 
 namespace trine::mpi::detail {
 
-/// The bytes of a rank that go at a time, the same on all ranks; of matrices a part of that. Tests make it small.
+/// The bytes of a rank that go at a time, the same on all ranks; of matrices a part of that. Tests
+/// make it small.
 TRINE_API extern std::atomic<int64_t> piece_bytes;
 /// The most bytes of one message, which MPI must count.
 TRINE_API extern std::atomic<int64_t> message_bytes;
 
-/// A CUDA context that is current in this thread for a scope, as MPIs need it that are given a device's memory; none
-/// where `context` is null.
+/// A CUDA context that is current in this thread for a scope, as MPIs need it that are given a
+/// device's memory; none where `context` is null.
 class Current {
  public:
   explicit Current(void* context) noexcept;
@@ -42,12 +43,14 @@ class Call : public Pending {
 
   /// Runs the call to its end; throws its error. What is pending ends before.
   void run();
-  /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may go on at once.
+  /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may
+  /// go on at once.
   void enter(const std::shared_ptr<Call>& self);
-  /// Of a call that this rank can't keep, as it lacks the memory: takes part to the end, as one that doesn't block, so
-  /// that all ranks throw.
+  /// For a call that this rank can't keep, as it lacks the memory: takes part to the end, as one
+  /// that doesn't block, so that all ranks throw.
   [[noreturn]] void fail(Failure failure);
-  /// Goes on with the channel's row, and with others; true when this call has ended. Errors are kept.
+  /// Goes on with the channel's row, and with others; true when this call has ended. Errors are
+  /// kept.
   bool go_on();
   const std::exception_ptr& error() const noexcept { return error_; }
 
@@ -59,7 +62,7 @@ class Call : public Pending {
   Channel& channel() const noexcept { return *channel_; }
   /// The sum of what all ranks brought, when they have agreed.
   ExactSum total() const { return ExactSum(state_ ? *state_ : head_.sum.state()); }
-  /// What the first message carried otherwise.
+  /// The words that the first message carried otherwise.
   const std::array<uint64_t, 2>& words() const noexcept { return head_.words; }
   /// Whether this rank receives the result.
   bool is_receiver() const noexcept;
@@ -75,11 +78,11 @@ class Call : public Pending {
   Failure failure_;
 
  private:
-  /// Begins the next collective, as one that doesn't block where `request` isn't null. False: there is
-  /// none, the call has ended. Throws the error of all ranks.
+  /// Begins the next collective, as one that doesn't block where `request` isn't null. False: there
+  /// is none, the call has ended. Throws the error of all ranks.
   bool step(MPI_Request* request);
-  /// The same of what follows when all ranks have agreed. It doesn't throw what went wrong on this rank
-  /// alone: it keeps that in failure_ and takes part to the end.
+  /// The same of what follows when all ranks have agreed. It doesn't throw what went wrong on this
+  /// rank alone: it keeps that in failure_ and takes part to the end.
   virtual bool work(MPI_Request* request) = 0;
   /// Whether the device has done what the next step needs.
   virtual bool is_ready() noexcept { return true; }
@@ -89,7 +92,7 @@ class Call : public Pending {
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.
   virtual ExactSum::State whole() const { return {}; }
-  /// What this rank asks for, where ranks differ.
+  /// The request of this rank in words, for ranks that differ.
   virtual std::string asks_for() const { return asked_.words(); }
   /// Takes the result, when all is well.
   virtual void finish() {}

@@ -1,4 +1,5 @@
-// MPI's collectives, blocking or not: with a request each begins, without one each ends before it returns.
+// MPI's collectives, blocking or not: with a request each begins, without one each ends before it
+// returns.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,8 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
              MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm);
 }
 
-/// Begins to send a column-major matrix of `root` to all, in messages of `most` bytes. All have the same extents.
+/// Begins to send a column-major matrix of `root` to all, in messages of `most` bytes. All have the
+/// same extents.
 inline void broadcast(const HostView& matrix, int64_t most, int root, MPI_Comm comm,
                       std::vector<MPI_Request>& requests) {
   auto* const data = static_cast<std::byte*>(matrix.data);

@@ -75,7 +75,7 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
 
 template <class Place>
 void Elementwise<Place>::check_arguments(const View& output) {
-  // What core has against a function or a dtype; most calls have none of either that needs a look.
+  // Core refuses functions and dtypes; most calls have none of either that needs a look.
   if (function_ != Function::sum || (dtype_ != Dtype::f32 && dtype_ != Dtype::f64))
     Partial(function_, dtype_);
   if (asked_.root != Asked::everywhere) check_root();

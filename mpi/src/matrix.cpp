@@ -82,11 +82,11 @@ Runs Runs::slice(int64_t begin, int64_t end) const {
   return slice;
 }
 
-std::vector<Train> Runs::trains(bool joined) const {
-  std::vector<Train> trains;
+std::vector<Series> Runs::series(bool joined) const {
+  std::vector<Series> series;
   for (const Run& run : runs) {
-    if (joined && !trains.empty() && trains.back().first.length == run.length) {
-      Train& last = trains.back();
+    if (joined && !series.empty() && series.back().first.length == run.length) {
+      Series& last = series.back();
       const int64_t step = (run.local - last.first.local) / last.count;
       if ((last.count == 1 || step == last.step) &&
           last.first.local + last.count * step == run.local) {
@@ -94,9 +94,9 @@ std::vector<Train> Runs::trains(bool joined) const {
         continue;
       }
     }
-    trains.push_back({run, 1, 0});
+    series.push_back({run, 1, 0});
   }
-  return trains;
+  return series;
 }
 
 std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other) {

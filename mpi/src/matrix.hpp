@@ -42,7 +42,7 @@ struct Run {
   int64_t local, at, length;
 };
 /// Equal runs: the first, how many, and how far from each other in the process's memory.
-struct Train {
+struct Series {
   Run first;
   int64_t count, step;
 };
@@ -54,9 +54,9 @@ struct Runs {
   void add(int64_t local, int64_t length);
   Runs slice(int64_t begin, int64_t end) const;
   /// The runs one by one, or `joined` where equal ones follow each other at one distance.
-  std::vector<Train> trains(bool joined) const;
+  std::vector<Series> series(bool joined) const;
 };
-/// What `process`, of `mine`, has in common with each process of `other`.
+/// The elements that `process`, of `mine`, has in common with each process of `other`.
 std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other);
 
 /// Rows i, i + 1, … and columns j, j + 1, … of a view.
@@ -69,7 +69,8 @@ BasicHostView<Data> block(BasicHostView<Data> view, int64_t i, int64_t j, int64_
   view.rows = rows, view.cols = cols;
   return view;
 }
-/// Of a device's memory; a block without elements is at its beginning, as an empty part has no other place.
+/// The same in a device's memory; a block without elements is at its beginning, as an empty part
+/// has no other place.
 inline View block(View view, int64_t i, int64_t j, int64_t rows, int64_t cols) {
   if (rows != 0 && cols != 0)
     view.offset += uint64_t((i * view.row_stride + j * view.col_stride) * size_of(view.dtype));

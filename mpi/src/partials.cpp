@@ -9,11 +9,12 @@ namespace {
 
 using Words = std::span<const uint64_t>;
 
-/// Twice the index that follows a block's last, of which the first word is `place`; and of its first.
+/// Twice the index that follows a block's last, of which the first word is `place`; and of its
+/// first.
 uint64_t end_of(uint64_t place) { return place + (place & -place); }
 uint64_t begin_of(uint64_t place) { return place - (place & -place); }
 
-/// Of words that are blocks, each a place and a value, how many there are before the zeros.
+/// The number of words before the zeros; they are blocks, each a place and a value.
 size_t used_of(Words blocks) {
   size_t used = 0;
   while (used + 1 < blocks.size() && blocks[used] != 0) used += 2;
@@ -64,7 +65,7 @@ void PartialCall::bring_state() {
     case Asked::Load::length: break;
   }
   bring({used_of(Words(state).subspan(1)), 0});
-  // What a rank gathers at most: when it knows how much, the others count on it.
+  // A rank gathers no more: when it knows how much, the others count on it.
   gathered_.reserve((state.size() - 1) * size_t(channel().size));
 }
 

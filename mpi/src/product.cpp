@@ -1,11 +1,12 @@
-// The product of distributed matrices, by SUMMA (van de Geijn and Watts 1997): step by step along k, the columns of a
-// go along the rows of the grid, the rows of b along its columns, and each process multiplies what it has of both:
+// The product of distributed matrices, by SUMMA (van de Geijn and Watts 1997): step by step along
+// k, the columns of a go along the rows of the grid, the rows of b along its columns, and each
+// process multiplies what it has of both:
 //
 //   c(i, j) of a process  <-  its rows of a's columns [k0, k1)  *  its columns of b's rows [k0, k1)
 //
-// So a chain has its k in ascending order, and one process has all of it; a step continues the chains of the one
-// before. That gives the bits of one device for any grid and blocks. A step's operands are under way while the one before
-// is multiplied.
+// So a chain has its k in ascending order, and one process has all of it; a step continues the
+// chains of the one before. That gives the bits of one device for any grid and blocks. A step's
+// operands are under way while the one before is multiplied.
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -17,8 +18,9 @@
 namespace trine::mpi::detail {
 namespace {
 
-/// a, or the transpose of b: lines, which this process shares with its row or column of the grid, times k. A panel lies
-/// and goes as a and b mostly lie, column-major: so k is the faster one in b's.
+/// a, or the transpose of b: lines, which this process shares with its row or column of the grid,
+/// times k. A panel lies and goes as a and b mostly lie, column-major: so k is the faster one in
+/// b's.
 template <class Place>
 class Operand {
  public:
@@ -39,7 +41,8 @@ class Operand {
   }
   void leave_memory() noexcept { memory_[0].leave(), memory_[1].leave(); }
 
-  /// A step: this process, number `me`, packs what it has of its k; it goes to all in `comm`; what others had arrives.
+  /// A step: this process, number `me`, packs what it has of its k; it goes to all in `comm`; what
+  /// others had arrives.
   void pack(Place& place, int64_t k0, int64_t k1, int step, int me) const {
     for_each_part(k0, k1, step, [&](const HostView& part, int64_t k, int owner) {
       if (owner != me) return;
@@ -59,7 +62,7 @@ class Operand {
       if (owner != me) place.bring(part, place.at(memory_[step], part));
     });
   }
-  /// What was sent, when it is there.
+  /// The panel that was sent, when it is there.
   ConstView panel(int64_t k0, int64_t k1, int step) const {
     if (k_.processes == 1) return block(local_, 0, k0, local_.rows, k1 - k0);
     return Place::at(memory_[step], sent(k0, k1, step));
@@ -161,7 +164,7 @@ class Product : public PlacedCall<Place> {
       refuse(
           "accurate chains of f32 are f64, which parts of c can't hand on: rounded once is for one "
           "device.");
-    // What the device, the rung, a dtype or a scalar has against it.
+    // The device, the rung, a dtype or a scalar may refuse it.
     place_.gemm(alpha_, block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), beta_,
                 block(c_.local, 0, 0, 0, 0), place_.continues());
   }
@@ -253,7 +256,8 @@ class Product : public PlacedCall<Place> {
     });
   }
 
-  /// Calls gemm(alpha, a, b, beta, c, continues) with the product of a step; and with that of no k at all.
+  /// Calls gemm(alpha, a, b, beta, c, continues) with the product of a step; and with that of no k
+  /// at all.
   template <class Gemm>
   void with_step(int64_t k, Gemm&& gemm) const {
     const bool is_last = end(k) == a_.distribution.cols;

@@ -6,13 +6,13 @@
 
 namespace trine::mpi::detail {
 
-/// Of the message with which every call begins.
+/// The size of the message with which every call begins.
 inline constexpr int64_t head_bytes = 128;
 /// Memory that a call takes for messages, at most.
 inline constexpr int64_t usual_piece = int64_t{1} << 26;
 
 /// Bytes of what a rank sends of a matrix that is transposed, before it waits for it.
-constexpr int64_t slab_bytes(int64_t piece) { return piece / 16; }
+constexpr int64_t chunk_bytes(int64_t piece) { return piece / 16; }
 
 /// Steps of k that a product takes at a time, where one step takes `line` bytes of both panels.
 constexpr int64_t panel_width(int64_t piece, int64_t line) {

@@ -1,7 +1,8 @@
-// The transpose of a distributed matrix. What one rank sends another is a dense matrix: some of its rows and columns,
-// which are runs of rows times runs of columns (matrix.hpp). It goes column by column of a, and both sides know
-// its place. Messages go in slabs, so that the memory is bounded and MPI's counts are small; a slab is packed
-// while the one before is under way. The transposition is where sides lie differently: mostly at the receiver.
+// The transpose of a distributed matrix. What one rank sends another is a dense matrix: some of its
+// rows and columns, which are runs of rows times runs of columns (matrix.hpp). It goes column by
+// column of a, and both sides know its place. Messages go in chunks, so that the memory is bounded
+// and MPI's counts are small; a chunk is packed while the one before is under way. The transposition
+// is where sides lie differently: mostly at the receiver.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,21 +17,23 @@ namespace trine::mpi::detail {
 namespace {
 
 /// A part of a message.
-struct Slab {
+struct Chunk {
   Runs rows, cols;
 
-  /// Whether its runs are too many and too small for a transposition of each series of the more by each of the fewer.
-  bool is_in_crumbs(int64_t element) const {
+  /// Whether its runs are too many and too small for a transposition of each series of the more by
+  /// each of the fewer.
+  bool is_fragmented(int64_t element) const {
     constexpr int64_t kSmall = 1 << 15;  // bytes that take as long as the call does
     const auto calls = int64_t(std::min(rows.runs.size(), cols.runs.size()));
     return calls > 1 && rows.count * cols.count / calls * element < kSmall;
   }
-  /// Calls visit(part of `local`, the same in `dense`) for each pair of runs, or for each batch of equal ones.
+  /// Calls visit(part of `local`, the same in `dense`) for each pair of runs, or for each batch of
+  /// equal ones.
   template <class Local, class Dense, class Visit>
   void for_each_part(const Local& local, const Dense& dense, bool in_batches, Visit&& visit) const {
     const bool are_more_rows = rows.runs.size() >= cols.runs.size();
-    for (const Train& across : cols.trains(in_batches && !are_more_rows))
-      for (const Train& down : rows.trains(in_batches && are_more_rows)) {
+    for (const Series& across : cols.series(in_batches && !are_more_rows))
+      for (const Series& down : rows.series(in_batches && are_more_rows)) {
         const auto part = [&](auto view, int64_t i, int64_t j, int64_t row_step, int64_t col_step) {
           view = block(view, i, j, down.first.length, across.first.length);
           view.batch = down.count * across.count;
@@ -44,7 +47,7 @@ struct Slab {
   }
 };
 
-/// What this rank sends to all others, or receives from them.
+/// The messages that this rank sends to all others, or receives from them.
 struct Side {
   struct Place {
     int row, col;
@@ -52,12 +55,12 @@ struct Side {
   std::vector<Place> places;     ///< of each rank in the grid at the other end; -1
   std::vector<Runs> rows, cols;  ///< common with each row and column there
   std::vector<int> ranks;        ///< that have a place, by columns
-  bool by_columns = true;        ///< what slabs have of a message: some columns, or rows
+  bool by_columns = true;        ///< what chunks have of a message: some columns, or rows
   struct Messages {
     std::vector<int> counts, begins;  ///< bytes, by rank
     Memory* memory;
   };
-  Messages messages[2];  ///< of a slab and the next
+  Messages messages[2];  ///< of a chunk and the next
 
   void leave_messages() {
     for (Messages& m : messages) leave(m.counts), leave(m.begins), m.memory->leave();
@@ -72,27 +75,27 @@ struct Side {
                       [this](int rank) { return std::pair(places[size_t(rank)].col, rank); });
   }
 
-  /// What a slab has of a message: [begin, end) of the one extent, all of the other.
+  /// The share of a message in a chunk: [begin, end) of the one extent, all of the other.
   struct Cut {
     int64_t begin, end, whole;
     int64_t count() const { return (end - begin) * whole; }
   };
-  Cut cut(int rank, int64_t slab, int64_t slabs) const {
+  Cut cut(int rank, int64_t chunk, int64_t chunks) const {
     const auto [row, col] = places[size_t(rank)];
     if (row < 0) return {};
     const int64_t down = rows[size_t(row)].count, across = cols[size_t(col)].count;
     const int64_t extent = by_columns ? across : down;
-    const auto at = [&](int64_t n) { return extent / slabs * n + extent % slabs * n / slabs; };
-    return {at(slab), at(slab + 1), by_columns ? down : across};
+    const auto at = [&](int64_t n) { return extent / chunks * n + extent % chunks * n / chunks; };
+    return {at(chunk), at(chunk + 1), by_columns ? down : across};
   }
-  /// The elements of a rank's longest slab.
-  int64_t most(int rank, int64_t slabs) const {
+  /// The elements of a rank's longest chunk.
+  int64_t most(int rank, int64_t chunks) const {
     Cut whole = cut(rank, 0, 1);
-    whole.end = whole.end / slabs + (whole.end % slabs != 0 ? 1 : 0);
+    whole.end = whole.end / chunks + (whole.end % chunks != 0 ? 1 : 0);
     return whole.count();
   }
-  Slab slab(int rank, int64_t slab, int64_t slabs) const {
-    const Cut c = cut(rank, slab, slabs);
+  Chunk chunk(int rank, int64_t chunk, int64_t chunks) const {
+    const Cut c = cut(rank, chunk, chunks);
     if (c.count() == 0) return {};
     const auto [row, col] = places[size_t(rank)];
     const Runs &down = rows[size_t(row)], &across = cols[size_t(col)];
@@ -150,7 +153,8 @@ class Transposition : public PlacedCall<Place> {
       refuse("a is of ", name(a_.local.dtype), ", and b of ", name(b_.local.dtype),
              "; both have elements of one size.");
     check_apart(place_, "a", a_.local, "b", b_.local);
-    // What the device, the rung or a dtype has against it; of one rank the one call that works says so, if it transposes.
+    // The device, the rung or a dtype may refuse it; on one rank the one call that works says so,
+    // if it transposes.
     if (!is_alone() || !Place::transposes(a_.local, to_))
       place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
   }
@@ -176,8 +180,8 @@ class Transposition : public PlacedCall<Place> {
                                              std::min(rows_of(a).most(), cols_of(b).most());
     const int64_t most =
         std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
-    const int64_t piece = std::max<int64_t>(slab_bytes(piece_bytes) / element_, 1);
-    slabs_ = (most + piece - 1) / piece;
+    const int64_t piece = std::max<int64_t>(chunk_bytes(piece_bytes) / element_, 1);
+    chunks_ = (most + piece - 1) / piece;
     Memory* memory = channel().messages;
     for (Side* side : {&send_, &receive_})
       for (Side::Messages& messages : side->messages) messages.memory = memory++;
@@ -186,7 +190,7 @@ class Transposition : public PlacedCall<Place> {
     if (place_.names_rung()) plan_copies();
   }
 
-  /// What the rung that is named has against any of the copies.
+  /// The rung that is named may refuse any of the copies.
   void plan_copies() {
     std::set<std::array<int64_t, 9>> planned;  // many blocks have one shape
     const auto plan = [this, &planned](const auto& from, const auto& to) {
@@ -195,24 +199,24 @@ class Transposition : public PlacedCall<Place> {
                                 to.col_stride,   from.batch_stride, to.batch_stride};
       if (planned.insert(shape).second) this->plan_copy(from, to);
     };
-    for (int64_t slab = 0; slab < slabs_; ++slab) {
-      lay_out(send_, slab), lay_out(receive_, slab);
+    for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
+      lay_out(send_, chunk), lay_out(receive_, chunk);
       if (!moves_columns(a_.local))
-        for (const int rank : send_.ranks) pack(rank, slab, plan);
-      move_straight(slab, plan);
+        for (const int rank : send_.ranks) pack(rank, chunk, plan);
+      move_straight(chunk, plan);
       if (!moves_columns(to_))
-        for (const int rank : receive_.ranks) unpack(rank, slab, plan);
+        for (const int rank : receive_.ranks) unpack(rank, chunk, plan);
     }
   }
 
   void allocate(Side& side) {
     int64_t longest = 0, beside = 0;
     for (int rank = 0; rank < channel().size; ++rank) {
-      const int64_t bytes = side.most(rank, slabs_) * element_;
+      const int64_t bytes = side.most(rank, chunks_) * element_;
       longest += bytes, beside = std::max(beside, bytes);
     }
     if (longest > INT32_MAX)
-      refuse("this rank has ", longest, " bytes in a slab, too many for MPI.");
+      refuse("this rank has ", longest, " bytes in a chunk, too many for MPI.");
     for (Side::Messages& messages : side.messages) {
       messages.counts.resize(size_t(channel().size)),
           messages.begins.resize(size_t(channel().size));
@@ -223,31 +227,32 @@ class Transposition : public PlacedCall<Place> {
 
   bool work(MPI_Request*) override {
     if (is_alone()) attempt(failure_, [&] { place_.copy(a_.local, to_, true); });
-    for (int64_t slab = 0; slab <= slabs_; ++slab) {
-      if (slab < slabs_) {
-        const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);
+    for (int64_t chunk = 0; chunk <= chunks_; ++chunk) {
+      if (chunk < chunks_) {
+        const Side::Messages &out = pack(chunk), &in = lay_out(receive_, chunk);
         settle();
         alltoall({out.memory->data(), out.counts.data(), out.begins.data()},
                  {in.memory->data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
-                 &under_way_[slab % 2]);
+                 &under_way_[chunk % 2]);
       }
-      if (slab == 0) continue;
-      check(MPI_Wait(&under_way_[(slab - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
-      unpack(slab - 1);
+      if (chunk == 0) continue;
+      check(MPI_Wait(&under_way_[(chunk - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
+      unpack(chunk - 1);
     }
     place_.finish(failure_);
     return false;
   }
 
-  /// Decides where the messages of a slab are. This rank's own stays where it was packed, behind the others.
-  Side::Messages& lay_out(Side& side, int64_t slab) const {
-    Side::Messages& messages = side.messages[slab % 2];
+  /// Decides where the messages of a chunk are. This rank's own stays where it was packed, behind
+  /// the others.
+  Side::Messages& lay_out(Side& side, int64_t chunk) const {
+    Side::Messages& messages = side.messages[chunk % 2];
     int begin = 0;
     for (int rank = 0; rank < channel().size; ++rank) {
       const bool is_mine = rank == channel().rank;
       messages.begins[size_t(rank)] = begin;
       messages.counts[size_t(rank)] =
-          is_mine ? 0 : int(side.cut(rank, slab, slabs_).count() * element_);
+          is_mine ? 0 : int(side.cut(rank, chunk, chunks_).count() * element_);
       begin += messages.counts[size_t(rank)];
     }
     messages.begins[size_t(channel().rank)] = begin;
@@ -259,7 +264,7 @@ class Transposition : public PlacedCall<Place> {
   static bool moves_columns(const Part& part) {
     return !Place::is_queue && is_unit_down(part);
   }
-  /// What copies as the options ask.
+  /// A function that copies as the options ask.
   auto as_asked() {
     return [this](const auto& from, const auto& to) { place_.copy(from, to, true); };
   }
@@ -281,11 +286,11 @@ class Transposition : public PlacedCall<Place> {
   template <class Copy>
   void pack(int rank, int64_t number, Copy&& copy) {
     if (goes_straight(rank, number)) return;
-    const Slab slab = send_.slab(rank, number, slabs_);
-    const View message = view(send_.messages[number % 2], rank, slab);
-    const bool is_beside = goes_beside(a_.local, slab);
-    const View dense = is_beside ? beside(slab) : message;
-    slab.for_each_part(a_.local, dense, !is_beside, copy);
+    const Chunk chunk = send_.chunk(rank, number, chunks_);
+    const View message = view(send_.messages[number % 2], rank, chunk);
+    const bool is_beside = goes_beside(a_.local, chunk);
+    const View dense = is_beside ? beside(chunk) : message;
+    chunk.for_each_part(a_.local, dense, !is_beside, copy);
     if (is_beside) copy(dense, message);
   }
 
@@ -305,25 +310,25 @@ class Transposition : public PlacedCall<Place> {
   template <class Copy>
   void unpack(int rank, int64_t number, Copy&& copy) {
     if (goes_straight(rank, number)) return;
-    const Slab slab = receive_.slab(rank, number, slabs_);
-    const View message = view(received(rank, number), rank, slab);
-    const bool is_beside = goes_beside(to_, slab);
-    const View dense = is_beside ? beside(slab) : message;
+    const Chunk chunk = receive_.chunk(rank, number, chunks_);
+    const View message = view(received(rank, number), rank, chunk);
+    const bool is_beside = goes_beside(to_, chunk);
+    const View dense = is_beside ? beside(chunk) : message;
     if (is_beside) copy(message, dense);
-    slab.for_each_part(to_, dense, !is_beside,
-                       [&](const View& part, const View& in) { copy(in, part); });
+    chunk.for_each_part(to_, dense, !is_beside,
+                        [&](const View& part, const View& in) { copy(in, part); });
   }
   /// This rank's own message stays where it was packed.
   const Side::Messages& received(int rank, int64_t number) const {
     return (rank == channel().rank ? send_ : receive_).messages[number % 2];
   }
 
-  /// Whether a slab of this rank's own is one block of a and of b: it goes from one to the other.
+  /// Whether a chunk of this rank's own is one block of a and of b: it goes from one to the other.
   bool goes_straight(int rank, int64_t number) const {
     return rank == channel().rank &&
            std::ranges::all_of(std::array{&send_, &receive_}, [&](const Side* side) {
-             const Slab slab = side->slab(rank, number, slabs_);
-             return slab.rows.runs.size() == 1 && slab.cols.runs.size() == 1;
+             const Chunk chunk = side->chunk(rank, number, chunks_);
+             return chunk.rows.runs.size() == 1 && chunk.cols.runs.size() == 1;
            });
   }
   template <class Copy>
@@ -331,15 +336,15 @@ class Transposition : public PlacedCall<Place> {
     const int me = channel().rank;
     if (!goes_straight(me, number)) return;
     const auto its_block = [&](const Side& side, const auto& part) {
-      const Slab slab = side.slab(me, number, slabs_);
-      const Run &row = slab.rows.runs.front(), &col = slab.cols.runs.front();
+      const Chunk chunk = side.chunk(me, number, chunks_);
+      const Run &row = chunk.rows.runs.front(), &col = chunk.cols.runs.front();
       return block(part, row.local, col.local, row.length, col.length);
     };
     copy(its_block(send_, a_.local), its_block(receive_, to_));
   }
 
-  /// In host memory, where both sides lie alike: column by column of the part, whatever ranks have its rows, so that its
-  /// memory is walked through once; into messages or out of them.
+  /// In host memory, where both sides lie alike: column by column of the part, whatever ranks have
+  /// its rows, so that its memory is walked through once; into messages or out of them.
   template <bool packs, class Part>
   void move_columns(const Side& side, const Part& part, int64_t number) {
     if constexpr (!Place::is_queue) {
@@ -354,11 +359,11 @@ class Transposition : public PlacedCall<Place> {
         Runs cols;
         shares.clear();
         for (; rank != side.ranks.end() && side.places[size_t(*rank)].col == col; ++rank) {
-          Slab slab = side.slab(*rank, number, slabs_);
-          if (slab.cols.count == 0 || goes_straight(*rank, number)) continue;
+          Chunk chunk = side.chunk(*rank, number, chunks_);
+          if (chunk.cols.count == 0 || goes_straight(*rank, number)) continue;
           const Side::Messages& in = packs ? send_.messages[number % 2] : received(*rank, number);
-          shares.push_back({std::move(slab.rows), in.memory->data() + in.begins[size_t(*rank)]});
-          cols = std::move(slab.cols);
+          shares.push_back({std::move(chunk.rows), in.memory->data() + in.begins[size_t(*rank)]});
+          cols = std::move(chunk.cols);
         }
         for (const Run& run : cols.runs)
           for (int64_t i = 0; i < run.length; ++i) {
@@ -379,29 +384,29 @@ class Transposition : public PlacedCall<Place> {
   }
 
   /// A message: column by column of a.
-  View view(const Side::Messages& messages, int rank, const Slab& slab) const {
+  View view(const Side::Messages& messages, int rank, const Chunk& chunk) const {
     const HostView message = host_col_major(messages.memory->data() + messages.begins[size_t(rank)],
-                                            a_.local.dtype, slab.rows.count, slab.cols.count);
+                                            a_.local.dtype, chunk.rows.count, chunk.cols.count);
     return place_.at(*messages.memory, message);
   }
   /// All messages but this rank's own.
   HostView others(const Side::Messages& messages) const {
     return host_vector(messages.memory->data(), Dtype::b8, messages.begins[size_t(channel().rank)]);
   }
-  /// Crumbs take one transposition beside, and then lines. A device does without.
+  /// Many small runs take one transposition beside, and then copies of columns. A device does without.
   template <class Local>
-  bool goes_beside(const Local& local, const Slab& slab) const {
-    return !Place::is_queue && !is_unit_down(local) && slab.is_in_crumbs(element_);
+  bool goes_beside(const Local& local, const Chunk& chunk) const {
+    return !Place::is_queue && !is_unit_down(local) && chunk.is_fragmented(element_);
   }
-  View beside(const Slab& slab) const {
-    return place_.at(*beside_, host_row_major(beside_->data(), a_.local.dtype, slab.rows.count,
-                                              slab.cols.count));
+  View beside(const Chunk& chunk) const {
+    return place_.at(*beside_, host_row_major(beside_->data(), a_.local.dtype, chunk.rows.count,
+                                              chunk.cols.count));
   }
 
   typename Place::ConstMatrix a_;
   typename Place::Matrix b_;
   View to_;  ///< this rank's part of b, by the rows and columns of a
-  int64_t element_, slabs_ = 0;
+  int64_t element_, chunks_ = 0;
   Side send_, receive_;
   Memory* beside_ = nullptr;
   MPI_Request under_way_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

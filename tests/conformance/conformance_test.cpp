@@ -1,7 +1,7 @@
 // Conformance under ctest: every case on every device and rung, and proof that a bogus name fails.
 //
-// TRINE_REQUIRE=cpu,opencl turns an absent backend into a failure. TRINE_VERIFY=quick runs the quick
-// subset, on the cpu alone: for sanitizer builds, which see none of what a driver compiles.
+// TRINE_REQUIRE=cpu,opencl turns an absent backend into a failure. TRINE_VERIFY=quick runs the
+// quick subset, on the cpu alone: for sanitizer builds, which see none of what a driver compiles.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Element for element over the ranks: the results are those of one device that reduces the columns of a matrix
-// whose rows are the ranks' values.
+// Element for element over the ranks: the results are those of one device that reduces the columns
+// of a matrix whose rows are the ranks' values.
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -45,7 +45,7 @@ TEST(Errors, WhatIsAskedForDiffers) {
   EXPECT_EQ(sum, before);
 }
 
-/// Of an elementwise call: its sentence, and that it wrote nothing.
+/// The sentence of an elementwise call, which must have written nothing.
 template <class Call>
 std::string error_that_writes_nothing(Call&& call) {
   std::vector<double> output(10, 77);

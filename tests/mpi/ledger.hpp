@@ -1,16 +1,15 @@
-// What the library does with MPI, seen at MPI's profiling interface: what it has made and not freed, the messages
-// that it begins; and the calls that shall fail.
+// The library's use of MPI, seen at MPI's profiling interface: what it has made and not freed, the messages that it begins; and the calls that shall fail.
 #pragma once
 
 #include <cstdint>
 
 namespace ledger {
 
-/// What the tests make for themselves, they make by PMPI_…, which isn't counted.
+/// The tests make their own objects by PMPI_…, which isn't counted.
 /// Communicators, operations, datatypes and keyvals made, less those freed.
 int open();
-/// The next call of this process fails and does nothing, so that it leaves messages under way: one of
-/// MPI_Allreduce, of MPI_Type_commit, or of MPI_Wait and MPI_Waitall.
+/// The next call of this process fails and does nothing, so that it leaves messages under way: one
+/// of MPI_Allreduce, of MPI_Type_commit, or of MPI_Wait and MPI_Waitall.
 enum class Fails { none, allreduce, commit, wait };
 void fail_next(Fails call);
 

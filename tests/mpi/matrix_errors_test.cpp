@@ -21,7 +21,8 @@ using testing::AllOf, testing::HasSubstr;
 using trine::Dtype;
 using trine::HostOptions;
 
-/// A call that is right on all ranks but the last, where `spoil` changes it: its error, on all; it writes nothing.
+/// A call that is right on all ranks but the last, where `spoil` changes it: its error, on all; it
+/// writes nothing.
 template <class Spoil>
 std::string error_when(Spoil&& spoil) {
   const Distribution of_a = {
@@ -77,7 +78,8 @@ TEST(TransposeErrors, OfOneRankAreThrownByAll) {
          [](auto&, auto&, auto& options) { options.event = &event; });
 }
 
-/// Where both sides lie alike, or are empty, one rank transposes nothing; the options are seen to all the same.
+/// Where both sides lie alike, or are empty, one rank transposes nothing; the options are seen to
+/// all the same.
 TEST(TransposeErrors, OfOptionsWhereNothingIsTransposed) {
   for (const int64_t extent : {0, 3}) {
     const Distribution all = {
@@ -345,7 +347,8 @@ TEST(ProductErrors, NumbersThatReadAlike) {
                     HasSubstr("That reads alike, but its numbers have other bits.")));
 }
 
-/// The last rank's wait fails while others have yet to send: their messages must find its memory as it was.
+/// The last rank's wait fails while others have yet to send: their messages must find its memory as
+/// it was.
 template <class Call>
 void fail_in_the_midst(Call&& call) {
 #ifdef __SANITIZE_ADDRESS__

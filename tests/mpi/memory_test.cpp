@@ -1,5 +1,6 @@
-// The n-th allocation fails on one rank alone, the first or the last, for each n that a call has: then all ranks throw
-// out_of_memory, or the call goes well. A rank that threw alone would leave the others waiting, and this test with them.
+// The n-th allocation fails on one rank alone, the first or the last, for each n that a call has:
+// then all ranks throw out_of_memory, or the call goes well. A rank that threw alone would leave
+// the others waiting, and this test with them.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -36,7 +37,8 @@ using trine::HostOptions;
 
 const HostOptions kCpu = {.device = "cpu"};
 
-/// Makes the call with the n-th allocation of rank `at` failing. Returns its error, and whether the allocation was made.
+/// Makes the call with the n-th allocation of rank `at` failing. Returns its error, and whether the
+/// allocation was made.
 template <class Call>
 std::string error_without(int n, int at, Call&& call, bool& has_fired) {
   return error_of([&] {
@@ -67,7 +69,7 @@ void fail_each_allocation_at(int at, Call&& call) {
   }
   EXPECT_GT(failed, 0);
 }
-/// Of the last rank and of the first, which is the root of reductions.
+/// The same for the last rank and the first, which is the root of reductions.
 template <class Call>
 void fail_each_allocation(Call&& call) {
   call();  // what is made once is there

@@ -1,5 +1,5 @@
-// Any reduction of a distributed array has the bits, and the state, of the whole on one device: on any number of
-// ranks, however the array is dealt out, on any devices.
+// Any reduction of a distributed array has the bits, and the state, of the whole on one device: on
+// any number of ranks, however the array is dealt out, on any devices.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using trine::Partial;
 struct Run {
   int64_t first, end;
 };
-/// What this rank has of an array; `permuted` deals out element by element.
+/// The runs of an array that this rank has; `permuted` deals out element by element.
 std::vector<Run> runs_of(Deal deal, int64_t length) {
   std::vector<Run> runs;
   for (int64_t i = 0; i < length; ++i) {
@@ -165,7 +165,8 @@ TYPED_TEST(Partials, OfDeviceMemory) {
         << name(function);
 }
 
-// Each rank has pieces with gaps, which fit into one state; those of two ranks don't, but those of all do.
+// Each rank has pieces with gaps, which fit into one state; those of two ranks don't, but those of
+// all do.
 TEST(Products, OfPartsInCycles) {
   constexpr int64_t kPiece = 5;
   const auto whole = make<double>(Values::like, 5, kPiece * 40 * size());

@@ -1,4 +1,5 @@
-// Every call over ranks, with something wrong on one rank: all ranks throw, and no rank's output has changed.
+// Every call over ranks, with something wrong on one rank: all ranks throw, and no rank's output
+// has changed.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -18,8 +19,8 @@ using testing::HasSubstr;
 using trine::Dtype;
 using trine::Function;
 
-/// Something wrong: a device and a rung that aren't there; a rung that takes other calls; an element type and extents
-/// that the other ranks don't have; no memory; a promise that there isn't.
+/// Something wrong: a device and a rung that aren't there; a rung that takes other calls; an
+/// element type and extents that the other ranks don't have; no memory; a promise that there isn't.
 enum class Fault { none, device, rung, unfit_rung, dtype, shape, memory, numerics };
 constexpr const char* kNames[] = {"none",  "device", "rung",   "unfit_rung",
                                   "dtype", "shape",  "memory", "numerics"};

@@ -14,7 +14,7 @@ using namespace ranks;
 using trine::Function;
 using trine::mpi::Request;
 
-/// What rank `rank` brings to call `call`, and what all ranks have of it.
+/// The values that rank `rank` brings to call `call`, and their sum over all ranks.
 std::vector<double> input_of(int call, int rank) {
   return make<double>(Values::cancelling, uint64_t(1000 * int64_t{call} + rank), call * 7 % 50 + 1);
 }
@@ -184,8 +184,8 @@ TEST(Requests, OnTwoCommunicatorsEndInWhateverOrderRanksFreeThem) {
   for (const auto& output : outputs) EXPECT_EQ(output, sum_of(9));
 }
 
-/// Rank 0 enters both while the first can't end, so the second has yet to begin when MPI_Finalize ends them (main.cpp
-/// then counts what is left). They outlive it, as the sums do.
+/// Rank 0 enters both while the first can't end, so the second has yet to begin when MPI_Finalize
+/// ends them (main.cpp then counts what is left). They outlive it, as the sums do.
 TEST(Requests, ThatMpiFinalizeFindsEnd) {
   static trine::ExactSum sums[2];
   static std::vector<Request> requests;

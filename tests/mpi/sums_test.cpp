@@ -1,5 +1,5 @@
-// Sums of distributed arrays have the bits of the whole on one device: on any number of ranks, however the
-// array is dealt out, on any devices.
+// Sums of distributed arrays have the bits of the whole on one device: on any number of ranks,
+// however the array is dealt out, on any devices.
 #include <gtest/gtest.h>
 
 #include "ledger.hpp"
@@ -42,7 +42,7 @@ TYPED_TEST(Sums, OfDeviceMemoryAndOfStridesHaveOneState) {
   }
 }
 
-/// What each rank brings: its number and a half, tiny, 2^rank times.
+/// The sum that each rank brings: its number and a half, tiny, 2^rank times.
 trine::ExactSum brought(int rank) {
   trine::ExactSum sum;
   for (int i = 0; i <= rank; ++i)

@@ -424,7 +424,7 @@ MUTANTS = [
      "rows_[i] = rank * mine_[i];", "rows_[i] = (ranks - 1 - rank) * mine_[i];"),
     ("mpi_chain_begins_anew_each_step", "cpu", "test_mpi_gemm", "mpi/src/product.cpp",
      "place_.continues() || k != 0", "place_.continues()"),
-    ("mpi_slab_of_a_device_comes_before_it_is_packed", "cpu", "test_mpi_transpose", "mpi/src/transpose.cpp",
+    ("mpi_chunk_of_a_device_comes_before_it_is_packed", "cpu", "test_mpi_transpose", "mpi/src/transpose.cpp",
      "      place_.mark();\n    });\n    return messages;", "    });\n    return messages;"),
     ("mpi_panel_of_a_device_is_multiplied_before_it_is_there", "cpu", "test_mpi_gemm", "mpi/src/product.cpp",
      "      place_.join();\n", ""),
@@ -433,6 +433,6 @@ MUTANTS = [
     ("mpi_a_thread_waits_for_anothers_channel", "cpu", "test_mpi_threads", "mpi/src/channel.cpp",
      "const std::unique_lock held(user.channel->mutex, std::try_to_lock);",
      "const std::unique_lock held(user.channel->mutex);"),
-    ("mpi_trains_of_runs_at_any_distance", "cpu", "test_mpi_transpose", "mpi/src/matrix.cpp",
+    ("mpi_series_of_runs_at_any_distance", "cpu", "test_mpi_transpose", "mpi/src/matrix.cpp",
      "last.first.local + last.count * step == run.local", "true"),
 ]

@@ -33,7 +33,8 @@ constexpr Values kValues[] = {Values::kUniform,   Values::kWide,     Values::kMi
 constexpr std::pair<double, double> kScalars[] = {
     {1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}};
 
-/// Compares the reference of all of C, and that of samples, with expected(i, j). The reference overwrites C.
+/// Compares the reference of all of C, and that of samples, with expected(i, j). The reference
+/// overwrites C.
 template <class T, class Expected>
 void compare_references(HostOperation& host, uint64_t seed, Expected&& expected_at) {
   const trine_gemm g = std::get<trine_gemm>(host.op);
@@ -81,7 +82,8 @@ TEST(gemm_reference, equals_the_chain_in_mpfr) {
     }
 }
 
-/// A chain of f32 in f64, which is checked against the real sum: one rounding to f32, and each step's in f64.
+/// A chain of f32 in f64, which is checked against the real sum: one rounding to f32, and each
+/// step's in f64.
 double accurate_chain(const trine_gemm& g, int64_t i, int64_t j) {
   double acc = 0, products = 0;
   MpfrSum rest;  // the whole sum less the rounded chain
@@ -140,7 +142,8 @@ struct TinyGemm {
   uint32_t result() const { return std::bit_cast<uint32_t>(c[0]); }
 };
 
-/// TF32 parts of 2^-140 are zero; of 1 they are exact, and a bound that forgives them all were none.
+/// TF32 parts of 2^-140 are zero; of 1 they are exact, and a bound that forgives them all were
+/// none.
 TEST(gemm_bounds, allow_fast_alone_to_lose_tiny_operands) {
   const auto bound = [](float a, float b, uint32_t numerics) {
     return error_bounds(TinyGemm(a, 0, b, 0, 0, 1, 0, 1).op, numerics).at(0);

@@ -1,5 +1,6 @@
-// The functions as Kokkos's reducers: `take` puts an element into a value, the Reducer joins two values, and
-// `store` makes a value a result.
+// The functions as `sequential` and the rungs in plain Kokkos have them: `take` puts an element
+// into a value, the Reducer, which is Kokkos's, begins a value and joins two, and `store` makes a
+// value a result.
 #pragma once
 
 #include "arithmetic.hpp"

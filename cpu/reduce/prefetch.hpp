@@ -6,11 +6,8 @@
 namespace trine::cpu {
 
 // How many elements ahead: early into the second cache, which can wait for more lines than the
-// first, and where neighbours follow, from there into the first. On 2 cores of a Xeon, of the rate
-// with 12 KiB instead of 5 (one run): f32 sums of 2^25 3, 4, 6 KiB 1.17 1.19 1.10, 5 KiB 1.18; f64
-// products of 2^20 1.09 1.09 1.02, 1.09. Before, of read, f32 and f64 of 64 MiB: not at all 0.90
-// 0.73, into the first cache alone 0.82 0.76, into the second alone 0.92 1.07, by both 1.07 1.10; 1
-// and 2 KiB are alike. On an EPYC only the first was tried: f32 0.57 to 0.84.
+// first, and where neighbours follow, from there into the first. On two cores of a Xeon both
+// together beat either alone; distances around these are alike.
 template <class T>
 inline constexpr std::ptrdiff_t kFar = (5 << 10) / sizeof(T);
 template <class T>

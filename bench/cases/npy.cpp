@@ -12,6 +12,7 @@
 
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
+#include "operations.hpp"
 
 namespace trine::bench {
 namespace {
@@ -120,13 +121,14 @@ Problem problem_of(Operation operation, const std::vector<std::string>& paths,
   Problem p = problem_of(operation, arrays[0].dtype, {a.rows, a.cols, 0});
   for (size_t i = 0; i < std::min(arrays.size(), p.layout.size()); ++i)
     p.layout[i] = arrays[i].fortran_order ? 'c' : 'r';
-  if (operation == Operation::reduce) {
+  const Description& is = describe(operation);
+  if (!is.is_batched) {
     p.size.rows *= a.batch;
     check_alike(arrays);
     return p;
   }
   p.batch = a.batch;
-  if (operation == Operation::gemm) pose_gemm(p, paths, arrays);
+  if (is.factors == 3) pose_gemm(p, paths, arrays);
   return p;
 }
 

@@ -77,6 +77,7 @@ const std::vector<Description>& descriptions() {
                           const HostOptions& options) { transpose(views[0], views[1], options); }},
       {.operation = Operation::gemm,
        .layout = "rrr",
+       .inputs = 2,
        .factors = 3,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
        .default_dtypes = {"f32", "f64"},
@@ -114,6 +115,11 @@ const Description& describe(Operation operation) {
   if (found == descriptions().end())
     throw std::logic_error("bench/cases/operations.cpp describes no such operation");
   return *found;
+}
+
+size_t inputs_of(Operation operation, Map map) {
+  const Description& is = describe(operation);
+  return is.inputs + (is.has_function && map == Map::product ? 1 : 0);
 }
 
 }  // namespace trine::bench

@@ -1,4 +1,4 @@
-// What the program says of each operation, once: a new one is added here, to the library's descriptions
+// The program's description of each operation: a new one is added here, to the library's descriptions
 // (core/src/operations) and to the oracle's (oracle/operation.hpp).
 #pragma once
 
@@ -15,6 +15,7 @@ struct Description {
   Operation operation;
   std::string layout;  ///< a letter for each operand: all row-major
 
+  size_t inputs = 1;       ///< arrays that it reads; a product of a reduction reads one more
   size_t factors = 2;      ///< that a size has at most: RxC or MxNxK
   bool is_vector = false;  ///< whether a size of one number is a vector, not a square
 
@@ -37,10 +38,11 @@ struct Description {
   std::vector<std::pair<Axis, Size>> calibrated_sizes;
 
   bool by_flops = false;  ///< its rate is quoted in flop/s, not in bytes/s
-  /// How many times its operands are in memory at once while it is verified: the data, the outputs, those
-  /// that are expected, those of data that the rung hasn't seen.
+  /// How many times its operands are in memory at once while it is verified: the data, the outputs,
+  /// those that are expected, those of data that the rung hasn't seen.
   double copies = 4.5;
-  /// Operations that count: two a multiply-add of a gemm, one an element of a reduction, none of a transpose.
+  /// Operations that count: two a multiply-add of a gemm, one an element of a reduction, none of a
+  /// transpose.
   double (*flops)(const Problem&);
 
   /// The oracle's description: dense, row-major.
@@ -52,5 +54,7 @@ struct Description {
 };
 
 const Description& describe(Operation operation);
+/// How many arrays it reads.
+size_t inputs_of(Operation operation, Map map);
 
 }  // namespace trine::bench

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/cases/operations.hpp"
 #include "bench/timing/best.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
@@ -27,7 +28,7 @@ struct Pattern {
 
 /// Sums of i32, whose reference costs least; transposes and products of f32.
 Problem dense(Operation operation, const Size& size) {
-  return problem_of(operation, operation == Operation::reduce ? Dtype::i32 : Dtype::f32, size);
+  return problem_of(operation, describe(operation).has_function ? Dtype::i32 : Dtype::f32, size);
 }
 
 /// What the tables measure on a device.
@@ -50,7 +51,7 @@ int64_t spread_out(const Sizes& sizes, int64_t stride) {
 
 /// A vector read (by its sum), or written (by transpose: n x 1 becomes 1 x n).
 std::vector<Shown> strides(Operation operation, const Sizes& sizes) {
-  const bool reads = operation == Operation::reduce;
+  const bool reads = describe(operation).has_function;
   const auto spaced = [&](int64_t stride, int64_t offset) {
     Problem p = dense(operation, {spread_out(sizes, stride), 1, 0});
     (reads ? p.stride_in : p.stride_out) = stride;

@@ -114,7 +114,7 @@ Case* find(Registered& cases, const std::string& name) {
 std::string name_of(const Problem& p, const Choice& choice, const std::string& rung) {
   std::string text(name(p.operation));
   const auto add = [&](std::string_view word) { text += fmt::format("/{}", word); };
-  if (p.operation == Operation::reduce) {
+  if (describe(p.operation).has_function) {
     add(name(p.function));
     if (p.map != Map::identity) add(name(p.map));
     if (p.axis != Axis::all) add(name(p.axis));

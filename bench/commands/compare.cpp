@@ -8,6 +8,7 @@
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/npy.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/timing/expectation.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/timing/observation.hpp"
@@ -49,8 +50,8 @@ std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays
   if (arrays.empty()) return problems_of(o.cases);
   const std::vector<Operation> operations = operations_of(o.cases);
   const std::vector<std::string>& maps = o.cases.maps;
-  const bool dot = operations[0] == Operation::reduce && std::ranges::count(maps, "product") > 0;
-  const size_t inputs = dot || operations[0] == Operation::gemm ? 2 : 1;
+  const bool dot = std::ranges::count(maps, "product") > 0;
+  const size_t inputs = inputs_of(operations[0], dot ? Map::product : Map::identity);
   if (operations.size() != 1 || arrays.size() != inputs || (dot && maps.size() != 1))
     throw Refusal(
         "--input takes one operation and its inputs: one array, or two for gemm and for reduce "

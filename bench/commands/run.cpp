@@ -6,6 +6,7 @@
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/npy.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
@@ -32,19 +33,17 @@ struct Options {
 
 Problem problem_of(const Options& o, const std::vector<Array>& arrays) {
   const Operation operation = parse_operation(o.operation);
-  const bool gemm = operation == Operation::gemm;
-  const bool dot = operation == Operation::reduce && parse_map(o.map) == Map::product;
-  const size_t least = gemm || dot ? 2 : 1, most = gemm ? 3 : least;
+  const Description& is = describe(operation);
+  const bool gemm = is.by_flops;  // which may add a C, its third input
+  const size_t least = inputs_of(operation, parse_map(o.map)), most = least + (gemm ? 1 : 0);
   if (arrays.size() < least || arrays.size() > most)
-    throw Refusal(fmt::format("{}{} takes {}, {} given", o.operation, dot ? " of a product" : "",
-                              gemm  ? "2 or 3 inputs"
-                              : dot ? "2 inputs"
-                                    : "1 input",
-                              arrays.size()));
+    throw Refusal(fmt::format("{}{} takes {}{} input{}, {} given", o.operation,
+                              least > is.inputs ? " of a product" : "", least, gemm ? " or 3" : "",
+                              least > 1 ? "s" : "", arrays.size()));
   if (gemm && arrays.size() < 3 && o.beta != 0)
     throw Refusal("beta is not 0, so C is needed as third input");
   Problem p = bench::problem_of(operation, o.inputs, arrays);
-  if (operation == Operation::reduce) {
+  if (is.has_function) {
     p.function = parse_function(o.function);
     p.map = parse_map(o.map);
     p.axis = parse_axis(o.axis);
@@ -63,13 +62,14 @@ Problem problem_of(const Options& o, const std::vector<Array>& arrays) {
 }
 
 std::vector<int64_t> result_shape(const Problem& p, const Array& input) {
-  if (p.operation == Operation::reduce) {
+  const Description& is = describe(p.operation);
+  if (is.has_function) {
     if (p.axis == Axis::all) return {};
     return {p.axis == Axis::each_row ? p.size.rows : p.size.cols};
   }
-  if (p.operation == Operation::transpose && input.shape.size() < 2) return {1, p.size.rows};
-  const int64_t rows = p.operation == Operation::gemm ? p.size.rows : p.size.cols;
-  const int64_t cols = p.operation == Operation::gemm ? p.size.cols : p.size.rows;
+  if (is.turns && input.shape.size() < 2) return {1, p.size.rows};
+  const int64_t rows = is.turns ? p.size.cols : p.size.rows;
+  const int64_t cols = is.turns ? p.size.rows : p.size.cols;
   if (p.batch != 1 || input.shape.size() == 3) return {p.batch, rows, cols};
   return {rows, cols};
 }
@@ -77,7 +77,7 @@ std::vector<int64_t> result_shape(const Problem& p, const Array& input) {
 /// A column-major C comes back as its own transpose; the file has C order.
 std::vector<std::byte> in_c_order(const Problem& p, std::vector<std::byte> data,
                                   const Device& device) {
-  if (p.layout.back() != 'c' || p.operation != Operation::gemm) return data;
+  if (p.layout.back() != 'c' || describe(p.operation).has_function) return data;
   Problem turned = bench::problem_of(Operation::transpose, p.dtype, {p.size.cols, p.size.rows, 0});
   turned.batch = p.batch;
   std::vector<std::byte> ordered(data.size());
@@ -102,7 +102,7 @@ int run_one(const Options& o, const CLI::App& app) {
   Array result;
   result.dtype = p.result;
   result.shape = result_shape(p, arrays[0]);
-  if (p.operation == Operation::transpose) result.descr = arrays[0].descr;
+  if (describe(p.operation).moves_bits) result.descr = arrays[0].descr;
   const std::vector<uint64_t> bytes = operand_bytes(p);
   result.data =
       arrays.size() < bytes.size() ? std::vector<std::byte>(bytes.back()) : arrays.back().data;

@@ -33,10 +33,10 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
                    const std::string& size) {
   Problem p = bench::problem_of(operation, parse_dtype(dtype), parse_size(operation, size),
                                 parse_function(o.function));
-  if (operation == Operation::reduce) p.size = {p.size.rows * p.size.cols, 1, 0};
+  if (describe(operation).is_vector) p.size = {p.size.rows * p.size.cols, 1, 0};
   check(p);
   check_memory(p, true);
-  if (operation != Operation::reduce && p.size.rows < o.fixed_chunks())
+  if (describe(operation).is_cut && p.size.rows < o.fixed_chunks())
     throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), o.chunks));
   return p;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "lists.h"
 
 namespace trine::registry {
 
@@ -29,7 +30,7 @@ struct Rung {
 /// The ladder of one operation; immutable, grown ones replace them.
 using Ladder = std::vector<std::shared_ptr<const Rung>>;
 
-constexpr int kOperations = 3;
+constexpr uint32_t kOperations = TRINE_OPERATION_COUNT;
 using Ladders = std::array<Ladder, kOperations>;
 
 struct Backend {

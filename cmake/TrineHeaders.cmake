@@ -1,13 +1,13 @@
 # The headers as a program sees them, <trine/…>, in the build tree too.
 #
-#   trine_headers    the public API: core/include, version.h, ops.h, abi.h
+#   trine_headers    the public API: core/include, version.h, ops.h, lists.h, abi.h
 #   trine_contract   what backends, packs and fakes see: <trine/…> of the contract, and "backends/…"
 
 set(TRINE_GENERATED_INCLUDE "${PROJECT_BINARY_DIR}/include")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/version.h.in"
   "${TRINE_GENERATED_INCLUDE}/trine/version.h" @ONLY)
 # The contract lives in backends/ and is installed under trine/: forward one to the other.
-foreach(header ops.h abi.h)
+foreach(header ops.h lists.h abi.h)
   file(CONFIGURE OUTPUT "${TRINE_GENERATED_INCLUDE}/trine/${header}"
     CONTENT "#include \"${PROJECT_SOURCE_DIR}/backends/${header}\"\n")
 endforeach()

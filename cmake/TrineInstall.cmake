@@ -7,7 +7,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trine")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/include/trine"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
-install(FILES "${PROJECT_SOURCE_DIR}/backends/ops.h" "${PROJECT_SOURCE_DIR}/backends/abi.h"
+install(FILES "${PROJECT_SOURCE_DIR}/backends/ops.h" "${PROJECT_SOURCE_DIR}/backends/lists.h"
+  "${PROJECT_SOURCE_DIR}/backends/abi.h"
   "${TRINE_GENERATED_INCLUDE}/trine/version.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
 

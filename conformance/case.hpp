@@ -13,7 +13,7 @@
 
 namespace trine::conformance {
 
-/// Who runs a case. The whole ladder is for what every rung may get wrong by itself; a GPU rung
+/// Which rungs run a case. The whole ladder is for what every rung may get wrong by itself; a GPU rung
 /// costs a compilation for each new combination of dtype, function and map.
 enum class Rungs { kDefault, kLadder };
 
@@ -47,8 +47,10 @@ class Dice;
 
 namespace detail {
 
-/// A gemm of any kind.
-oracle::Operation random_gemm(Dice& dice);
+/// An operation of any kind: random_reduce and its sisters.
+#define TRINE_RANDOM(VALUE, word, ...) oracle::Operation random_##word(Dice& dice);
+TRINE_OPERATIONS(TRINE_RANDOM)
+#undef TRINE_RANDOM
 
 /// Collects cases; names them and derives their seeds.
 class List {
@@ -62,10 +64,10 @@ class List {
   std::vector<Case> cases_;
 };
 
-void add_reduce_cases(List& list);
-void add_state_cases(List& list);
-void add_transpose_cases(List& list);
-void add_gemm_cases(List& list);
+#define TRINE_CASES(VALUE, word, ...) void add_##word##_cases(List& list);
+TRINE_OPERATIONS(TRINE_CASES)
+#undef TRINE_CASES
+void add_state_cases(List& list);  ///< by add_reduce_cases()
 
 }  // namespace detail
 }  // namespace trine::conformance

@@ -1,4 +1,4 @@
-// Naming cases and putting the three lists together.
+// Naming cases and putting the operations' lists together.
 #include "case.hpp"
 
 #include <unordered_map>
@@ -27,11 +27,7 @@ Case& List::add(const oracle::Operation& plan, const std::string& layout, oracle
   c.values = values;
   c.layout = layout;
   c.dtype = oracle::dtype_name(oracle::operands(c.plan).front().dtype);
-  if (const auto* r = std::get_if<trine_reduce>(&plan)) {
-    c.layout = r->axis == TRINE_ALL        ? "all"
-               : r->axis == TRINE_EACH_ROW ? "each_row"
-                                           : "each_column";
-  }
+  if (const auto* r = std::get_if<trine_reduce>(&plan)) c.layout = oracle::axis_name(r->axis);
   c.name = oracle::title(plan) + " " + layout + " " + oracle::name_of(values);
   if (!options.detail.empty()) c.name += " " + options.detail;
   c.seed = seed_of(c.name);
@@ -45,10 +41,9 @@ Case& List::add(const oracle::Operation& plan, const std::string& layout, oracle
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     detail::List list;
-    detail::add_reduce_cases(list);
-    detail::add_state_cases(list);
-    detail::add_transpose_cases(list);
-    detail::add_gemm_cases(list);
+#define TRINE_ADD_CASES(VALUE, word, ...) detail::add_##word##_cases(list);
+    TRINE_OPERATIONS(TRINE_ADD_CASES)
+#undef TRINE_ADD_CASES
     std::vector<Case> all = list.take(), unique;
     // Lists overlap (a size that is also a layout): the first to name a case has it; what either
     // asks of it, it does.

@@ -11,6 +11,10 @@ constexpr int64_t kMany = int64_t{1} << 19;      // enough for work to be split 
 
 int64_t limit(Dice& dice) { return dice.once_in(32) ? kMany : kElements; }
 
+}  // namespace
+
+namespace detail {
+
 oracle::Operation random_reduce(Dice& dice) {
   const auto function = dice.pick<uint32_t>(
       {TRINE_SUM, TRINE_SUM, TRINE_PROD, TRINE_MIN, TRINE_MAX, TRINE_ARGMIN, TRINE_ARGMAX});
@@ -44,10 +48,6 @@ oracle::Operation random_transpose(Dice& dice) {
   dice.lay_apart(op.output, int(dice.below(2)), 1);
   return op;
 }
-
-}  // namespace
-
-namespace detail {
 
 oracle::Operation random_gemm(Dice& dice) {
   const auto dtype = dice.pick<uint32_t>({TRINE_F32, TRINE_F64, TRINE_I32});
@@ -84,9 +84,10 @@ void move_origins(oracle::Operation& plan, Dice& dice) {
 
 Case random_case(uint64_t seed) {
   Dice dice(seed);
-  oracle::Operation plan = dice.once_in(3)   ? random_transpose(dice)
-                           : dice.once_in(2) ? random_reduce(dice)
-                                             : detail::random_gemm(dice);
+#define TRINE_RANDOM(VALUE, word, ...) &detail::random_##word,
+  using Make = oracle::Operation(Dice&);
+  oracle::Operation plan = dice.pick<Make*>({TRINE_OPERATIONS(TRINE_RANDOM)})(dice);
+#undef TRINE_RANDOM
   move_origins(plan, dice);
   std::vector<oracle::Values> values;
   const uint32_t dtype = oracle::operands(plan).front().dtype;

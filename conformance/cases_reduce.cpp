@@ -429,9 +429,10 @@ void add_dots(List& list) {
 
 void add_reduce_cases(List& list) {
   for (const auto add :
-       {add_sizes, add_values, add_layouts, add_ladder, add_product, add_long, add_long_values,
-        add_parameters, add_sequences, add_hostile, add_huge, add_dots, add_dot_layouts,
-        add_cancelling, add_few_columns, add_short_rows, add_late, add_tail, add_ways_apart})
+       {add_sizes,      add_values,      add_layouts,     add_ladder,     add_product,
+        add_long,       add_long_values, add_parameters,  add_sequences,  add_hostile,
+        add_huge,       add_dots,        add_dot_layouts, add_cancelling, add_few_columns,
+        add_short_rows, add_late,        add_tail,        add_ways_apart, add_state_cases})
     add(list);
 }
 

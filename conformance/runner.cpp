@@ -75,8 +75,6 @@ std::vector<Device> opened(const std::vector<std::string>& names) {
   return devices;
 }
 
-constexpr const char* kOperationNames[] = {"reduce", "transpose", "gemm"};
-
 }  // namespace
 
 Runner::Runner(std::string_view device, const std::vector<std::string>& others,
@@ -86,7 +84,8 @@ Runner::Runner(std::string_view device, const std::vector<std::string>& others,
       queue_(device_),
       has_options_(device.find('=') != std::string_view::npos && options.devices.empty()),
       moves_(device_, opened(others)) {
-  for (size_t op = 0; op < 3; ++op) ladders_[op] = device_.rungs(Operation(op + 1));
+  for (size_t op = 0; op < std::size(ladders_); ++op)
+    ladders_[op] = device_.rungs(Operation(op + 1));
 }
 
 bool Runner::wanted(const std::string& rung) const {
@@ -152,7 +151,7 @@ void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
 }
 
 void Runner::count(const Case& c, const Choice& choice) {
-  const std::string operation = kOperationNames[c.plan.index()];
+  const std::string operation(name(Operation(oracle::kind_of(c.plan))));
   ++report_.classes["rung"][device_.id() + " " + operation + " " + std::string(choice.rung_name())];
   ++report_.classes["dtype"][operation + " " + c.dtype];
   ++report_.classes["axis or layout"][operation + " " + c.layout];

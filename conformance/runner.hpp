@@ -74,7 +74,7 @@ class Runner {
   Device device_;
   Queue queue_;
   bool has_options_;
-  std::vector<RungInfo> ladders_[3];
+  std::vector<RungInfo> ladders_[TRINE_OPERATION_COUNT];
   Moves moves_;
   std::vector<RandomBuffer> held_;  ///< of the case that runs
   Report report_;

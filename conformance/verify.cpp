@@ -59,8 +59,8 @@ void require_rung(const std::string& rung, const std::vector<std::string>& devic
   const std::string wanted = rung.substr(0, rung.find(':'));
   std::set<std::string> names;
   for (const std::string& device : devices)
-    for (Operation operation : {Operation::reduce, Operation::transpose, Operation::gemm})
-      for (const RungInfo& info : open(device).rungs(operation)) names.insert(info.name);
+    for (uint32_t operation : {TRINE_OPERATIONS(TRINE_VALUE)})
+      for (const RungInfo& info : open(device).rungs(Operation(operation))) names.insert(info.name);
   if (names.contains(wanted)) return;
   std::string list;
   for (const std::string& name : names) list += " " + name;

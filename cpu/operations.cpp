@@ -4,6 +4,7 @@
 #include <span>
 
 #include "backends/kit/abi_struct.hpp"
+#include "backends/lists.h"
 #include "handles.hpp"
 #include "rung.hpp"
 
@@ -14,10 +15,10 @@ namespace {
 template <class Body>
 auto typed(std::uint32_t operation, const void* descriptor, Body&& body) {
   switch (operation) {
-    case TRINE_REDUCE: return body(reduce_rungs(), static_cast<const trine_reduce*>(descriptor));
-    case TRINE_TRANSPOSE:
-      return body(transpose_rungs(), static_cast<const trine_transpose*>(descriptor));
-    case TRINE_GEMM: return body(gemm_rungs(), static_cast<const trine_gemm*>(descriptor));
+#define TRINE_TYPED(VALUE, word, ...) \
+  case TRINE_##VALUE: return body(word##_rungs(), static_cast<const trine_##word*>(descriptor));
+    TRINE_OPERATIONS(TRINE_TYPED)
+#undef TRINE_TYPED
     default: kit::fail(TRINE_UNSUPPORTED, "cpu: operation %u is unknown here", operation);
   }
 }
@@ -51,7 +52,7 @@ Values values_of(const Rung<Operation>& rung, const trine_selection& selection) 
 
 const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint32_t* stride) {
   *count = 0;
-  if (operation < TRINE_REDUCE || operation > TRINE_GEMM) return nullptr;
+  if (operation < 1 || operation > TRINE_OPERATION_COUNT) return nullptr;
   return typed(operation, nullptr, [&](auto ladder, const auto*) {
     *count = static_cast<std::int32_t>(ladder.size());
     *stride = sizeof ladder[0];

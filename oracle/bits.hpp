@@ -91,6 +91,11 @@ inline uint32_t bits_dtype(uint32_t element_size) {
   }
 }
 
+/// The word of a value that counts from 1; "?" for one that there isn't.
+template <size_t kCount>
+constexpr const char* word_of(const char* const (&words)[kCount], uint32_t value) {
+  return value - 1 < kCount ? words[value - 1] : "?";
+}
 /// "f32", "b128" …
 const char* dtype_name(uint32_t dtype);
 

@@ -1,4 +1,4 @@
-// The descriptions of the three operations.
+// The descriptions of the operations.
 #include "operation.hpp"
 
 #include <algorithm>
@@ -31,18 +31,9 @@ double distinct(const trine_view& v) {
          along(v.cols, v.cols > 1 ? v.col_stride : 1);
 }
 
-const char* function_name(uint32_t f) {
-  constexpr const char* kNames[] = {"?", "sum", "prod", "min", "max", "argmin", "argmax"};
-  return kNames[f <= TRINE_ARGMAX ? f : 0];
-}
-const char* map_name(uint32_t m) {
-  constexpr const char* kNames[] = {"?", "identity", "abs", "square", "product"};
-  return kNames[m <= TRINE_PRODUCT ? m : 0];
-}
-const char* axis_name(uint32_t a) {
-  constexpr const char* kNames[] = {"?", "all", "each_row", "each_column"};
-  return kNames[a <= TRINE_EACH_COLUMN ? a : 0];
-}
+constexpr const char* kFunctions[] = {TRINE_FUNCTIONS(TRINE_WORD)};
+constexpr const char* kMaps[] = {TRINE_MAPS(TRINE_WORD)};
+constexpr const char* kAxes[] = {TRINE_AXES(TRINE_WORD)};
 
 std::string extent_text(std::initializer_list<int64_t> extents) {
   std::string text;
@@ -148,8 +139,10 @@ std::vector<Operand> operands(Operation& op) {
 
 Operand output_of(Operation& op) { return operands(op).back(); }
 
+const char* axis_name(uint32_t axis) { return word_of(kAxes, axis); }
+
 uint32_t kind_of(const Operation& op) {
-  constexpr uint32_t kKinds[] = {TRINE_REDUCE, TRINE_TRANSPOSE, TRINE_GEMM};
+  constexpr uint32_t kKinds[] = {TRINE_OPERATIONS(TRINE_VALUE)};
   return kKinds[op.index()];
 }
 
@@ -181,8 +174,8 @@ uint64_t extent_bytes(const trine_view& v, uint32_t dtype) {
 std::string title(const Operation& op) {
   return std::visit(
       Overloaded{[](const trine_reduce& r) {
-                   std::string text = function_name(r.function);
-                   if (r.map != TRINE_IDENTITY) text += std::string(" ") + map_name(r.map);
+                   std::string text = word_of(kFunctions, r.function);
+                   if (r.map != TRINE_IDENTITY) text += std::string(" ") + word_of(kMaps, r.map);
                    text += std::string(" ") + axis_name(r.axis) + " " + dtype_name(r.dtype);
                    if (r.dtype == TRINE_F32 && r.result_dtype == TRINE_F64) text += "->f64";
                    if (trine_writes_states(&r)) text += "->state";
@@ -228,8 +221,8 @@ void reference(const Operation& op) {
 Exactness exactness_of(uint32_t dtype, uint32_t numerics) {
   if (dtype == TRINE_F64) return {std::numeric_limits<double>::epsilon() / 2};
   const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
-  // fast f32 may multiply two TF32 parts of each operand: docs/numerics.md has the derivation. TF32's numbers are
-  // multiples of 2^-136.
+  // fast f32 may multiply two TF32 parts of each operand: docs/numerics.md has the derivation. TF32's
+  // numbers are multiples of 2^-136.
   if (numerics == TRINE_FAST) return {8 * f32, 0x1p-136};
   return {f32};
 }

@@ -1,5 +1,5 @@
-// Each operation described once: its operands, the bytes it moves, its flops, how to fill it, what
-// it must yield, how a result is checked. Conformance, the benchmarks and the tuner read this.
+// Each operation described once: its operands, the bytes it moves, its flops, how it is filled, its
+// result, how a result is checked. Conformance, the benchmarks and the tuner read this.
 //
 // An operation is the contract's own descriptor over views of host memory. A plan has views whose
 // `memory` is null: shapes, strides and offsets, nothing to read.
@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "backends/lists.h"
 #include "compare.hpp"
 #include "gemm.hpp"
 #include "reduce.hpp"
@@ -19,10 +20,9 @@
 
 namespace trine::oracle {
 
-using Operation = std::variant<trine_reduce, trine_transpose, trine_gemm>;
+using Operation = std::variant<TRINE_DESCRIPTORS>;
 
-// --- Plans with dense row-major views; change the views for other layouts
-// -------------------------
+// --- Plans with dense row-major views; change the views for other layouts -------------------------
 
 Operation plan_reduce(uint32_t function, uint32_t map, uint32_t axis, uint32_t dtype, int64_t rows,
                       int64_t cols);
@@ -37,7 +37,7 @@ double scalar_value(uint32_t dtype, const trine_scalar& scalar);
 trine_view dense_rows(int64_t rows, int64_t cols, int64_t batch = 1);
 trine_view dense_columns(int64_t rows, int64_t cols, int64_t batch = 1);
 
-// --- What an operation is made of ----------------------------------------------------------------
+// --- The parts of an operation ----------------------------------------------------------------
 
 struct Operand {
   const char* name;  ///< "input", "second", "output", "a", "b", "c"
@@ -54,6 +54,7 @@ std::vector<Operand> operands(Operation& op);
 Operand output_of(Operation& op);
 
 uint32_t kind_of(const Operation& op);  ///< trine_operation
+const char* axis_name(uint32_t axis);   ///< "each_row"
 /// Bytes that have to cross the memory interface once: each input's distinct elements, each output.
 double bytes_moved(const Operation& op);
 /// Additions and multiplications of a gemm; 0 for the memory-bound operations.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "backends/lists.h"
 #include "bits.hpp"
 #include "clones.hpp"
 #include "parallel.hpp"
@@ -391,9 +392,8 @@ bool suits(Values values, uint32_t dtype) {
 }
 
 const char* dtype_name(uint32_t dtype) {
-  constexpr const char* kDtypes[] = {"?",   "f32",  "f64", "i32", "i64", "u32", "u64",
-                                     "f16", "bf16", "b8",  "b16", "b32", "b64", "b128"};
-  return dtype < std::size(kDtypes) ? kDtypes[dtype] : kDtypes[0];
+  constexpr const char* kDtypes[] = {TRINE_DTYPES(TRINE_WORD)};
+  return word_of(kDtypes, dtype);
 }
 
 void fill(const Fill& how, uint32_t dtype, const trine_view& view) {

@@ -7,22 +7,14 @@
 namespace trine::gpu {
 namespace {
 
-std::span<const Variant> variants_of(uint32_t operation) {
-  switch (operation) {
-    case TRINE_REDUCE: return reduce_variants();
-    case TRINE_TRANSPOSE: return transpose_variants();
-    case TRINE_GEMM: return gemm_variants();
-    default: return {};
-  }
-}
-
 Preferred preferred(const Target& target, const trine_call& call) {
   const trine_selection none{};
   const Request request{target, none, call, nullptr};
   switch (call.operation) {
-    case TRINE_REDUCE: return prefer_reduce(target, request.as<trine_reduce>());
-    case TRINE_TRANSPOSE: return prefer_transpose(target, request.as<trine_transpose>());
-    case TRINE_GEMM: return prefer_gemm(target, request.as<trine_gemm>());
+#define TRINE_PREFER(VALUE, word, ...) \
+  case TRINE_##VALUE: return prefer_##word(target, request.as<trine_##word>());
+    TRINE_OPERATIONS(TRINE_PREFER)
+#undef TRINE_PREFER
     default: return {};
   }
 }

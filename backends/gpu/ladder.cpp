@@ -9,16 +9,12 @@
 namespace trine::gpu {
 namespace {
 
-constexpr uint32_t kOperations = 3;
-
 struct Ladders {
-  Ladder of[kOperations];
+  Ladder of[TRINE_OPERATION_COUNT];
   explicit Ladders(Backends backend) {
-    for (const auto variants : {reduce_variants(), transpose_variants(), gemm_variants()}) {
-      for (const Variant& variant : variants) {
-        if (variant.backends & backend) add(of[variant.operation - 1], variant);
-      }
-    }
+    for (uint32_t operation : {TRINE_OPERATIONS(TRINE_VALUE)})
+      for (const Variant& variant : variants_of(operation))
+        if (variant.backends & backend) add(of[operation - 1], variant);
   }
   static void add(Ladder& ladder, const Variant& variant) {
     if (ladder.count == kMaxRungs) return;
@@ -58,18 +54,17 @@ const Variant& row_of(trine_device& device, const trine_selection& selection,
 struct Known {
   trine_call call;
   union {
-    trine_reduce reduce;
-    trine_transpose transpose;
-    trine_gemm gemm;
+    TRINE_DESCRIPTOR_MEMBERS
   };
   explicit Known(const trine_call& foreign) : call(foreign) {
     const auto know = [&]<class T>(T& storage) {
       call.descriptor = kit::read(static_cast<const T*>(foreign.descriptor), storage);
     };
     switch (call.operation) {
-      case TRINE_REDUCE: know(reduce); break;
-      case TRINE_TRANSPOSE: know(transpose); break;
-      case TRINE_GEMM: know(gemm); break;
+#define TRINE_KNOW(VALUE, word, ...) \
+  case TRINE_##VALUE: know(word); break;
+      TRINE_OPERATIONS(TRINE_KNOW)
+#undef TRINE_KNOW
       default: kit::fail(TRINE_INVALID_ARGUMENT, "no operation %u", call.operation);
     }
     if (!call.descriptor)
@@ -103,7 +98,7 @@ const char* left_out(const trine_device& device, const Ladder& ladder, const tri
 
 const Ladder* ladder_of(Backends backend, uint32_t operation) {
   static const Ladders cuda(kCuda), opencl(kOpencl);
-  if (operation < 1 || operation > kOperations) return nullptr;
+  if (operation < 1 || operation > TRINE_OPERATION_COUNT) return nullptr;
   return &(backend == kCuda ? cuda : opencl).of[operation - 1];
 }
 

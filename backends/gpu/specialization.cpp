@@ -21,10 +21,20 @@ bool step(const Variant& variant, int* macro) {
 
 }  // namespace
 
+std::span<const Variant> variants_of(uint32_t operation) {
+  switch (operation) {
+#define TRINE_VARIANTS(VALUE, word, ...) \
+  case TRINE_##VALUE: return word##_variants();
+    TRINE_OPERATIONS(TRINE_VARIANTS)
+#undef TRINE_VARIANTS
+    default: return {};
+  }
+}
+
 const Variant* variant_at(int index) {
   auto at = static_cast<std::size_t>(index);
-  for (const auto ladder :
-       {service_variants(), reduce_variants(), transpose_variants(), gemm_variants()}) {
+  for (uint32_t operation = 0; operation <= TRINE_OPERATION_COUNT; ++operation) {
+    const auto ladder = operation == 0 ? service_variants() : variants_of(operation);
     if (at < ladder.size()) return &ladder[at];
     at -= ladder.size();
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "../abi.h"
+#include "../lists.h"
 
 namespace trine::gpu {
 
@@ -173,9 +174,10 @@ struct Variant {
 
 /// The ladders, naive first: reduce_sum_variants.cpp and reduce_variants.cpp,
 /// transpose_variants.cpp, gemm_study_variants.cpp and gemm_variants.cpp.
-std::span<const Variant> reduce_variants();
-std::span<const Variant> transpose_variants();
-std::span<const Variant> gemm_variants();
+#define TRINE_VARIANTS(VALUE, word, ...) std::span<const Variant> word##_variants();
+TRINE_OPERATIONS(TRINE_VARIANTS)
+#undef TRINE_VARIANTS
+std::span<const Variant> variants_of(uint32_t operation);
 
 /// Why the rung can't take the call on such a device, in words; nullptr where it can. Whether this
 /// very device runs it is another question (Target::runs).
@@ -196,9 +198,9 @@ struct Preferred {
     all[count++] = {variant, value, why};
   }
 };
-Preferred prefer_reduce(const Target&, const trine_reduce&);
-Preferred prefer_transpose(const Target&, const trine_transpose&);
-Preferred prefer_gemm(const Target&, const trine_gemm&);
+#define TRINE_PREFER(VALUE, word, ...) Preferred prefer_##word(const Target&, const trine_##word&);
+TRINE_OPERATIONS(TRINE_PREFER)
+#undef TRINE_PREFER
 
 /// The default rung and parameters for a call: the one place of selection on a GPU backend. Sets
 /// `selection.values` and `selection.why`; core has named none. The first of the preferred that

@@ -1,6 +1,7 @@
 // A case of the program in the command line's words: what is computed, of what size and layout.
 #pragma once
 
+#include <trine/lists.h>
 #include <trine/trine.hpp>
 
 #include <cstdint>
@@ -33,6 +34,6 @@ struct Problem {
   std::string values = "uniform";  ///< the oracle's value class
 };
 
-using DeviceOperation = std::variant<Reduce, Transpose, Gemm>;
+using DeviceOperation = std::variant<TRINE_STRUCTS>;
 
 }  // namespace trine::bench

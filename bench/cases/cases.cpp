@@ -91,7 +91,7 @@ void add_measuring_options(CLI::App& app, Measuring& m) {
 
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {
   std::vector<Operation> all;
-  for (const std::string& word : or_else(words, {"reduce", "transpose", "gemm"})) {
+  for (const std::string& word : or_else(words, {TRINE_OPERATIONS(TRINE_WORD)})) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9')
       throw Refusal(fmt::format("no operation is called '{0}'. Did you mean '--size {0}'?", word));
     all.push_back(parse_operation(word));

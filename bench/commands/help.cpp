@@ -1,6 +1,7 @@
 // `trine help`: what `--help` says, and the same as a man page and as bash's completion.
 #include <fmt/format.h>
 
+#include <trine/lists.h>
 #include <trine/trine.hpp>
 
 #include "bench/ui/commands.hpp"
@@ -48,7 +49,8 @@ void print_completion(const CLI::App& root) {
     names += command->get_name() + " ";
     std::vector<std::string> words = options_of(*command);
     for (const char* positional : {"operation", "operations"})
-      if (command->get_option_no_throw(positional)) words.emplace_back("reduce transpose gemm");
+      if (command->get_option_no_throw(positional))
+        words.insert(words.end(), {TRINE_OPERATIONS(TRINE_WORD)});
     cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), fmt::join(words, " "));
   }
   // Files stand where no word fits (-o default).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <trine/abi.h>
+#include <trine/lists.h>
 
 #include <cstdio>
 
@@ -19,14 +20,17 @@ inline const char* last_error() { return error_text; }
 
 /// A pack's rung for each operation; null: it has none.
 struct Rungs {
-  const trine_rung *reduce = nullptr, *transpose = nullptr, *gemm = nullptr;
+#define TRINE_RUNG(VALUE, word, ...) const trine_rung* word = nullptr;
+  TRINE_OPERATIONS(TRINE_RUNG)
+#undef TRINE_RUNG
 };
 template <const Rungs& all>
 const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
-  const trine_rung* const rung = operation == TRINE_REDUCE      ? all.reduce
-                                 : operation == TRINE_TRANSPOSE ? all.transpose
-                                 : operation == TRINE_GEMM      ? all.gemm
-                                                                : nullptr;
+#define TRINE_RUNG(VALUE, word, ...) all.word,
+  static constexpr const trine_rung* kRungs[] = {TRINE_OPERATIONS(TRINE_RUNG)};
+#undef TRINE_RUNG
+  const trine_rung* const rung =
+      operation - 1 < TRINE_OPERATION_COUNT ? kRungs[operation - 1] : nullptr;
   *count = rung != nullptr ? 1 : 0;
   *stride = sizeof(trine_rung);
   return rung;
@@ -36,9 +40,11 @@ const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
 template <class Body>
 auto visit(const trine_call& call, Body&& body) {
   switch (call.operation) {
-    case TRINE_REDUCE: return body(*static_cast<const trine_reduce*>(call.descriptor));
-    case TRINE_TRANSPOSE: return body(*static_cast<const trine_transpose*>(call.descriptor));
-    default: return body(*static_cast<const trine_gemm*>(call.descriptor));
+#define TRINE_VISIT(VALUE, word, ...) \
+  case TRINE_##VALUE: return body(*static_cast<const trine_##word*>(call.descriptor));
+    TRINE_OPERATIONS(TRINE_VISIT)
+#undef TRINE_VISIT
+    default: __builtin_unreachable();
   }
 }
 

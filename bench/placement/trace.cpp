@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "bench/cases/case.hpp"
 #include "bench/timing/lines.hpp"
 #include "bench/ui/error.hpp"
 
@@ -13,7 +14,6 @@ namespace trine::bench {
 namespace {
 
 using Json = nlohmann::json;
-using AnyCall = std::variant<Reduce, Transpose, Gemm>;
 
 /// Runs that share a transfer until none of it is left.
 constexpr int kForever = 1000000000;
@@ -78,7 +78,7 @@ void take_call(std::map<std::string, TracedCalls>& all, const Json& line) {
 View dense(Dtype dtype, int64_t rows, int64_t cols) { return col_major({}, dtype, rows, cols); }
 
 /// What Trine calls it, or nothing.
-std::optional<AnyCall> operation_of(const TracedCalls& calls) {
+std::optional<DeviceOperation> operation_of(const TracedCalls& calls) {
   const std::string_view name = bare(calls.routine);
   const bool is_single = calls.routine[calls.routine.size() - name.size() - 1] == 's';
   const Dtype dtype = is_single ? Dtype::f32 : Dtype::f64;
@@ -136,7 +136,7 @@ Trace read_trace(const std::string& path) {
 }
 
 std::optional<Answer> answer(Target& target, const TracedCalls& calls, Where where) {
-  const std::optional<AnyCall> call = operation_of(calls);
+  const std::optional<DeviceOperation> call = operation_of(calls);
   if (!call) return {};
   const auto ask = [&](Where place_of_data, int repeats) {
     return std::visit(

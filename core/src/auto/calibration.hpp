@@ -1,5 +1,6 @@
-// What `trine calibrate` measured on a device: for each class of calls and each kind of memory a grid
-// of times. Read from the user's folder when it is first asked for, and checked whole.
+// The times that `trine calibrate` measured on a device: for each class of calls and each kind of
+// memory a grid of times. Read from the user's folder when it is first asked for, and checked
+// whole.
 #pragma once
 
 #include <trine/place.hpp>
@@ -28,25 +29,25 @@ struct Calibration {
   std::string date;  ///< ISO 8601, UTC
   std::vector<Tables> tables = std::vector<Tables>(call_classes().size());
 
-  /// nullptr where that wasn't measured. Pipelined calls fall back on pinned ones, these on pageable ones,
-  /// and a device without a resident table computes in place.
+  /// nullptr where that wasn't measured. Pipelined calls fall back on pinned ones, these on
+  /// pageable ones, and a device without a resident table computes in place.
   const Grid* table(int call_class, Where where) const;
 };
 
 /// Rows of a saved file and back. Before complete(), a table has only what was measured.
 std::vector<std::string> rows_of(const Calibration& measured);
-/// Throws Error (invalid_argument) with the first thing that is wrong, and its place in the file. The tables
-/// come complete.
+/// Throws Error (invalid_argument) with the first thing that is wrong, and its place in the file.
+/// The tables come complete.
 Calibration calibration_of(const Saved& saved);
 
 constexpr std::string_view kCalibrationKind = "calibration";
 constexpr int kCalibrationVersion = 2;
 
-/// saved_key(), and the tuning under which it was measured: another table chooses other rungs, which
-/// take other times.
+/// saved_key(), and the tuning under which it was measured: another table chooses other rungs,
+/// which take other times.
 PersistentKey calibration_key(const DeviceState& device);
 
-/// What is known of a device, kept for the process until its tuning changes.
+/// A device's calibration, kept for the process until its tuning changes.
 struct Known {
   std::shared_ptr<const Calibration> calibration;  ///< or nullptr
   std::string refusal;                             ///< why the file that is there isn't used

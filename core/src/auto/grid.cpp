@@ -40,8 +40,8 @@ Estimate Grid::estimate(const Point& point) {
           std::exp(point.log + point.above)};
 }
 
-/// Of time in the extent, in logarithms, from the point below: at least none, at most linear, which it
-/// is taken for where nothing is known.
+/// The slope of time in the extent, in logarithms, from the point below: between
+/// 0 and 1 (linear), and 1 where nothing is known.
 double Grid::slope_below(std::size_t point, std::size_t dimension) const {
   const std::size_t before = below(point, dimension);
   if (before == size()) return 1;

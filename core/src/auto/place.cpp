@@ -22,9 +22,9 @@ bool same_hardware(const Facts& a, const Facts& b) {
   return (has_uuid && a.uuid == b.uuid) || (!a.pci.empty() && a.pci == b.pci);
 }
 
-/// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
-/// shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU of a backend each.
-/// `is_whole`: whether none is missing for a reason that may pass.
+/// Opens every device worth asking, once: the cpu first, then each GPU through the first backend
+/// that shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU
+/// of a backend each. `is_whole`: whether none is missing for a reason that may pass.
 std::vector<Device> find_candidates(bool& is_whole) {
   std::vector<BackendInfo> all = backends_for_auto();
   is_whole = registry::Registry::get().is_complete() && !registry::is_short();
@@ -74,14 +74,16 @@ const std::vector<Device>& candidates() {
   if (!known.found.empty() && now < known.next) return known.found.back();
   bool is_whole = true;
   std::vector<Device> found = find_candidates(is_whole);
-  // One that lacks memory takes long to try: not each call does. Descriptors are looked for at once.
+  // One that lacks memory takes long to try: not each call does. Descriptors are looked for at
+  // once.
   if (!is_whole && !registry::is_short()) known.next = now + std::chrono::seconds(10);
   if (known.found.empty() || known.found.back() != found) known.found.push_back(std::move(found));
   if (is_whole) known.open.store(&known.found.back(), std::memory_order_release);
   return known.found.back();
 }
 
-/// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
+/// Whether a prediction costs no more than looking it up: every driver is awake, every device
+/// calibrated.
 bool predicts_at_once() {
   return singleton<Candidates>().open &&
          std::ranges::all_of(candidates(), [](const Device& device) {

@@ -1,4 +1,4 @@
-// What an operation takes on a device, and which one is to do it.
+// The time that an operation takes on a device, and which device is to do it.
 #pragma once
 
 #include <trine/place.hpp>
@@ -59,9 +59,9 @@ struct Swaps {
   bool sure = false;             ///< one of them is surely faster at some size
 };
 
-/// Of sizes 1 to `limit`. Where the intervals of the two overlap, neither is surely faster; a
-/// change counts only from one that is to the other that is, so that equal devices don't swap at
-/// every size.
+/// The swaps at sizes 1 to `limit`. Where the intervals of the two overlap, neither is surely
+/// faster; a change counts only from one that is to the other that is, so that equal devices don't
+/// swap at every size.
 Swaps find_swaps(const std::function<Estimate(double)>& first,
                  const std::function<Estimate(double)>& second, double limit);
 

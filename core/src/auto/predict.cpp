@@ -1,5 +1,5 @@
-// What an operation takes on a device: from the device's calibration where there is one for such
-// calls, else from its roofs.
+// The time that an operation takes on a device: from the device's calibration where there is one
+// for such calls, else from its roofs.
 #include <algorithm>
 #include <cstdio>
 
@@ -26,7 +26,7 @@ Prediction from_roofs(const Device& device, const Work& work, Where where, int r
                  out = work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host);
     double whole = in + compute + out;
     if (where == Where::host_pipelined && is.is_cut) {
-      // The slowest lane, and what the others have to do before and after it.
+      // The slowest step, and the work of the others before and after it.
       const double slowest = std::max({in, compute, out});
       whole = slowest + (whole - slowest) / double(chunks_of(work.bytes_in + work.bytes_out));
     }

@@ -93,27 +93,15 @@ trine_host_view_t trine_host_vector(const void* data, uint32_t dtype, int64_t si
 
 trine_status trine_copy_to_device(trine_queue_t* queue, trine_host_view_t source,
                                   trine_view_t target) {
-  return guard([&] {
-    Queue used = value_of(queue);
-    copy(used, view_of(source), view_of(target));
-  });
+  return on_queue(queue, [&](Queue& used) { copy(used, view_of(source), view_of(target)); });
 }
 trine_status trine_copy_to_host(trine_queue_t* queue, trine_view_t source,
                                 trine_host_view_t target) {
-  return guard([&] {
-    Queue used = value_of(queue);
-    copy(used, view_of(source), view_of(target));
-  });
+  return on_queue(queue, [&](Queue& used) { copy(used, view_of(source), view_of(target)); });
 }
 trine_status trine_copy_on_device(trine_queue_t* queue, trine_view_t source, trine_view_t target) {
-  return guard([&] {
-    Queue used = value_of(queue);
-    copy(used, view_of(source), view_of(target));
-  });
+  return on_queue(queue, [&](Queue& used) { copy(used, view_of(source), view_of(target)); });
 }
 trine_status trine_fill(trine_queue_t* queue, trine_view_t target, const void* element) {
-  return guard([&] {
-    Queue used = value_of(queue);
-    fill(used, view_of(target), element);
-  });
+  return on_queue(queue, [&](Queue& used) { fill(used, view_of(target), element); });
 }

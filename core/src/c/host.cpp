@@ -24,7 +24,7 @@ const trine_trace_t* form(Result& result, const HostTrace& from) {
 }
 
 /// Waits, whatever becomes of it.
-static void settle(const Event& event) {
+static void finish(const Event& event) {
   try {
     event.wait();
   } catch (const Error&) {}
@@ -57,7 +57,7 @@ void with_options(const trine_options_t* given,
     offer(o.trace, trace);
     if (o.receipt) give(o.receipt, receipt.json());
   } catch (...) {  // a call that fails leaves nothing in flight
-    if (event) settle(event->value);
+    if (event) finish(event->value);
     throw;
   }
   if (event) *o.event = event.release();

@@ -1,7 +1,8 @@
-// What every function of the C API is made of: it reads C structs, calls the C++ API, turns an
+// The parts of every function of the C API: it reads C structs, calls the C++ API, turns an
 // Error into a status and a sentence, and gives results that trine_free() frees as a whole.
 #pragma once
 
+#include <trine/lists.h>
 #include <trine/trine.h>
 #include <trine/trine.hpp>
 
@@ -34,7 +35,7 @@ namespace trine::detail {
 
 // --- Arguments -------------------------------------------------------------------------------
 
-/// What C++ would be called with: an empty handle for NULL.
+/// The handle for C++: an empty one for NULL.
 inline Device value_of(const trine_device_t* handle) { return handle ? handle->value : Device(); }
 inline Queue value_of(const trine_queue_t* handle) { return handle ? handle->value : Queue(); }
 inline Event value_of(const trine_event_t* handle) { return handle ? handle->value : Event(); }
@@ -108,6 +109,14 @@ trine_status guard(Body&& body, Places*... places) noexcept {
   } catch (...) { return failed(Status::internal, "An exception of an unknown type."); }
 }
 
+/// A function whose `body` uses a queue, without a place for a result.
+trine_status on_queue(trine_queue_t* queue, auto&& body) {
+  return guard([&] {
+    Queue used = value_of(queue);
+    body(used);
+  });
+}
+
 // --- States ----------------------------------------------------------------------------------
 
 /// The value whose state a C struct has.
@@ -119,7 +128,7 @@ Value of_state(const Struct* given) {
   return Value(state);
 }
 
-/// What `body` makes of the value takes its place.
+/// Replaces the state by that of the value after `body`.
 template <class Value, class Struct>
 trine_status change_state(Struct* given, auto&& body) {
   return guard([&] {

@@ -26,10 +26,8 @@ namespace {
 
 trine_status run_any(trine_queue_t* queue, const auto* operation, const char* rung,
                      const trine_choice_t** choice) {
-  return guard([&] {
-    Queue used = value_of(queue);
-    offer(choice, run(used, value_of(operation), text_of(rung)));
-  });
+  return on_queue(
+      queue, [&](Queue& used) { offer(choice, run(used, value_of(operation), text_of(rung))); });
 }
 
 trine_status choose_any(const trine_device_t* device, const auto* operation, const char* rung,
@@ -40,23 +38,21 @@ trine_status choose_any(const trine_device_t* device, const auto* operation, con
 
 }  // namespace
 
-trine_status trine_run_reduce(trine_queue_t* queue, const trine_reduce_t* operation,
-                              const char* rung, const trine_choice_t** choice) {
-  return run_any(queue, operation, rung, choice);
-}
-trine_status trine_run_transpose(trine_queue_t* queue, const trine_transpose_t* operation,
-                                 const char* rung, const trine_choice_t** choice) {
-  return run_any(queue, operation, rung, choice);
-}
-trine_status trine_run_gemm(trine_queue_t* queue, const trine_gemm_t* operation, const char* rung,
-                            const trine_choice_t** choice) {
-  return run_any(queue, operation, rung, choice);
-}
+#define TRINE_FUNCTIONS_OF(VALUE, word, ...)                                             \
+  trine_status trine_run_##word(trine_queue_t* queue, const trine_##word##_t* operation, \
+                                const char* rung, const trine_choice_t** choice) {       \
+    return run_any(queue, operation, rung, choice);                                      \
+  }                                                                                      \
+  trine_status trine_choose_##word(const trine_device_t* device,                         \
+                                   const trine_##word##_t* operation, const char* rung,  \
+                                   const trine_choice_t** choice) {                      \
+    return choose_any(device, operation, rung, choice);                                  \
+  }
+TRINE_OPERATIONS(TRINE_FUNCTIONS_OF)
 trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, trine_view_t y,
                            trine_view_t output, uint32_t axis, const char* rung,
                            const trine_choice_t** choice) {
-  return guard([&] {
-    Queue used = value_of(queue);
+  return on_queue(queue, [&](Queue& used) {
     offer(choice, dot(used, view_of(x), view_of(y), view_of(output), value_or(axis, Axis::all),
                       text_of(rung)));
   });
@@ -64,31 +60,15 @@ trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, trine_view_t y,
 
 trine_status trine_run_axpby(trine_queue_t* queue, trine_scalar_t alpha, trine_view_t x,
                              trine_scalar_t beta, trine_view_t y) {
-  return guard([&] {
-    Queue used = value_of(queue);
+  return on_queue(queue, [&](Queue& used) {
     axpby(used, scalar_of(alpha.number, alpha.element), view_of(x),
           scalar_of(beta.number, beta.element), view_of(y));
   });
 }
 trine_status trine_run_scalar(trine_queue_t* queue, uint32_t function, trine_scalar_t x,
                               trine_scalar_t y, trine_view_t result) {
-  return guard([&] {
-    Queue used = value_of(queue);
+  return on_queue(queue, [&](Queue& used) {
     scalar(used, Arithmetic(function), scalar_of(x.number, x.element),
            scalar_of(y.number, y.element), view_of(result));
   });
-}
-
-trine_status trine_choose_reduce(const trine_device_t* device, const trine_reduce_t* operation,
-                                 const char* rung, const trine_choice_t** choice) {
-  return choose_any(device, operation, rung, choice);
-}
-trine_status trine_choose_transpose(const trine_device_t* device,
-                                    const trine_transpose_t* operation, const char* rung,
-                                    const trine_choice_t** choice) {
-  return choose_any(device, operation, rung, choice);
-}
-trine_status trine_choose_gemm(const trine_device_t* device, const trine_gemm_t* operation,
-                               const char* rung, const trine_choice_t** choice) {
-  return choose_any(device, operation, rung, choice);
 }

@@ -77,16 +77,6 @@ const trine_crossing_t* form(Result& result, const Crossing& from) {
 
 namespace {
 
-trine_status place_any(const auto* operation, uint32_t where, int repeats,
-                       const trine_device_t* const* among, size_t count,
-                       const trine_placement_t** placement) {
-  return guard(
-      [&] {
-        give(placement, place(value_of(operation), Where(where), repeats, values_of(among, count)));
-      },
-      placement);
-}
-
 CalibrateOptions options_of(const trine_calibrate_options_t* given) {
   CalibrateOptions options;
   if (!given) return options;
@@ -102,21 +92,18 @@ CalibrateOptions options_of(const trine_calibrate_options_t* given) {
 
 }  // namespace
 
-trine_status trine_place_reduce(const trine_reduce_t* operation, uint32_t where, int repeats,
-                                const trine_device_t* const* among, size_t count,
-                                const trine_placement_t** placement) {
-  return place_any(operation, where, repeats, among, count, placement);
-}
-trine_status trine_place_transpose(const trine_transpose_t* operation, uint32_t where, int repeats,
-                                   const trine_device_t* const* among, size_t count,
-                                   const trine_placement_t** placement) {
-  return place_any(operation, where, repeats, among, count, placement);
-}
-trine_status trine_place_gemm(const trine_gemm_t* operation, uint32_t where, int repeats,
-                              const trine_device_t* const* among, size_t count,
-                              const trine_placement_t** placement) {
-  return place_any(operation, where, repeats, among, count, placement);
-}
+#define TRINE_PLACE(VALUE, word, ...)                                                             \
+  trine_status trine_place_##word(const trine_##word##_t* operation, uint32_t where, int repeats, \
+                                  const trine_device_t* const* among, size_t count,               \
+                                  const trine_placement_t** placement) {                          \
+    return guard(                                                                                 \
+        [&] {                                                                                     \
+          give(placement,                                                                         \
+               place(value_of(operation), Where(where), repeats, values_of(among, count)));       \
+        },                                                                                        \
+        placement);                                                                               \
+  }
+TRINE_OPERATIONS(TRINE_PLACE)
 
 trine_status trine_device_get_roofs(const trine_device_t* device, const trine_roofs_t** measured) {
   return guard([&] { give(measured, roofs(value_of(device))); }, measured);

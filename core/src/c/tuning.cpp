@@ -30,10 +30,6 @@ const trine_tuning_t* form(Result& result, const Tuning& from) {
 
 namespace {
 
-trine_status key_of(const auto* operation, const char** key) {
-  return guard([&] { give(key, trine::tuning_key(value_of(operation))); }, key);
-}
-
 std::vector<Tuned> rows_of(const trine_tuned_t* const* rows, size_t count) {
   if (!rows && count != 0) refuse("The list of ", count, " rows is null.");
   std::vector<Tuned> values;
@@ -51,15 +47,11 @@ trine_status trine_device_get_tuning(const trine_device_t* device, const trine_t
   return guard([&] { give(table, tuning(value_of(device))); }, table);
 }
 
-trine_status trine_get_tuning_key_reduce(const trine_reduce_t* operation, const char** key) {
-  return key_of(operation, key);
-}
-trine_status trine_get_tuning_key_transpose(const trine_transpose_t* operation, const char** key) {
-  return key_of(operation, key);
-}
-trine_status trine_get_tuning_key_gemm(const trine_gemm_t* operation, const char** key) {
-  return key_of(operation, key);
-}
+#define TRINE_KEY(VALUE, word, ...)                                                               \
+  trine_status trine_get_tuning_key_##word(const trine_##word##_t* operation, const char** key) { \
+    return guard([&] { give(key, trine::tuning_key(value_of(operation))); }, key);                \
+  }
+TRINE_OPERATIONS(TRINE_KEY)
 
 trine_status trine_save_tuning(const trine_device_t* device, const trine_tuned_t* const* rows,
                                size_t count, const char** path) {

@@ -1,4 +1,4 @@
-// What operations need around their launch.
+// Commands that operations need around their launch.
 #pragma once
 
 #include <trine/elementwise.hpp>

@@ -5,7 +5,7 @@
 #include <trine/buffer.hpp>
 
 #include "core/src/operations/check.hpp"
-#include "core/src/runtime/pieces.hpp"
+#include "core/src/runtime/rectangles.hpp"
 
 namespace trine {
 namespace detail {
@@ -40,30 +40,31 @@ trine_view check_host(const ConstHostView& view, uint32_t element, const Role& r
   return out;
 }
 
-Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t element) {
+Rectangles rectangles_of(const trine_view& source, const trine_view& target, uint32_t element) {
   if (is_empty(target)) return {};
-  const Pieces pieces = take_apart(source, target, element);
-  if (!pieces.whole) {
+  const Rectangles rectangles = take_apart(source, target, element);
+  if (!rectangles.whole) {
     refuse(
         "copy: source and target need a unit stride in the same direction; a copy that turns rows "
         "into columns is a Transpose.");
   }
-  return pieces;
+  return rectangles;
 }
 
-/// Enqueues all rectangles of a copy within one device or between it and the host. The queue is locked.
-void enqueue_pieces(QueueState& queue, trine_direction direction, const trine_view& source,
-                    const trine_view& target, const Pieces& pieces) {
-  for_each_copy(pieces, direction, source, target, [&](const trine_copy& copy) {
+/// Enqueues all rectangles of a copy within one device or between it and the host. The queue is
+/// locked.
+void enqueue_rectangles(QueueState& queue, trine_direction direction, const trine_view& source,
+                        const trine_view& target, const Rectangles& rectangles) {
+  for_each_copy(rectangles, direction, source, target, [&](const trine_copy& copy) {
     queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
   });
 }
 
 void enqueue(QueueState& queue, trine_direction direction, const trine_view& source,
-             const trine_view& target, const Pieces& pieces) {
+             const trine_view& target, const Rectangles& rectangles) {
   const std::lock_guard lock(queue.line->mutex);
   queue.log({.what = "copy"});
-  enqueue_pieces(queue, direction, source, target, pieces);
+  enqueue_rectangles(queue, direction, source, target, rectangles);
 }
 
 /// Between the host and the queue's device; `direction` says which of the two is the source.
@@ -77,10 +78,10 @@ void copy_host(const Queue& handle, trine_direction direction, const ConstHostVi
     check_view(view, element, 1, in ? kTarget : kSource, &queue.device(), Mode::run, there);
     const trine_view here = check_host(host, element, in ? kSource : kTarget);
     const trine_view &from = in ? here : there, &to = in ? there : here;
-    const Pieces pieces = pieces_of(from, to, element);
-    if (pieces.empty()) return;
+    const Rectangles rectangles = rectangles_of(from, to, element);
+    if (rectangles.empty()) return;
     Access::use(view.buffer).used_on(queue.line);
-    enqueue(queue, direction, from, to, pieces);
+    enqueue(queue, direction, from, to, rectangles);
   });
 }
 
@@ -94,8 +95,8 @@ DeviceState& device_of(const View& view, QueueState& queue) {
 
 void enqueue_copy(QueueState& queue, const trine_view& source, const trine_view& target,
                   uint32_t element) {
-  enqueue_pieces(queue, TRINE_DEVICE_TO_DEVICE, source, target,
-                 take_apart(source, target, element));
+  enqueue_rectangles(queue, TRINE_DEVICE_TO_DEVICE, source, target,
+                     take_apart(source, target, element));
 }
 
 }  // namespace detail
@@ -123,16 +124,17 @@ void copy(Queue& handle, const View& source, const View& target) {
     const Placed read = check_view(source, element, 1, kSource, &near, Mode::run, from);
     const Placed written = check_view(target, element, 1, kTarget, &far, Mode::run, to);
     check_apart(target, written, kTarget, source, read, kSource);
-    const Pieces pieces = pieces_of(from, to, element);
-    if (pieces.empty()) return;
+    const Rectangles rectangles = rectangles_of(from, to, element);
+    if (rectangles.empty()) return;
     if (&near == &far) {
       Access::use(source.buffer).used_on(queue.line);
       Access::use(target.buffer).used_on(queue.line);
-      return enqueue(queue, TRINE_DEVICE_TO_DEVICE, from, to, pieces);
+      return enqueue(queue, TRINE_DEVICE_TO_DEVICE, from, to, rectangles);
     }
     near.check();
     far.check();
-    copy_between(queue, Access::use(source.buffer), from, Access::use(target.buffer), to, pieces);
+    copy_between(queue, Access::use(source.buffer), from, Access::use(target.buffer), to,
+                 rectangles);
   });
 }
 

@@ -93,8 +93,8 @@ bool run_empty(QueueState& queue, const Checked& checked) {
   return empty.is_empty;
 }
 
-/// Space for the rung and, behind its part, for the call's temporary; the control bytes at the start
-/// stay the rungs'.
+/// Space for the rung and, behind its part, for the call's temporary; the control bytes at the
+/// start stay the rungs'.
 trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock, Descriptor& all,
                           uint64_t bytes) {
   if (!all.temporary) return queue.workspace(bytes, lock);
@@ -109,7 +109,8 @@ trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock,
   return space;
 }
 
-/// Hands a checked call over. `has_space` once its workspace is there: before, nothing of it is enqueued.
+/// Hands a checked call over. `has_space` once its workspace is there: before, nothing of it is
+/// enqueued.
 void hand_over(QueueState& queue, Checked& checked, const Selected& selected, bool& has_space) {
   std::unique_lock lock(queue.line->mutex);
   Logged entry{.operation = checked.call.operation,

@@ -23,8 +23,8 @@ std::vector<std::string_view> parameters_of(const registry::Rung& rung) {
   return names;
 }
 
-/// Settles one parameter.
-void settle(const registry::Rung& rung, const kit::Option& option, int32_t* values) {
+/// Sets one parameter.
+void set(const registry::Rung& rung, const kit::Option& option, int32_t* values) {
   const auto parameter = std::ranges::find_if(
       rung.parameters, [&](const auto& one) { return one.name == option.key; });
   if (parameter == rung.parameters.end()) {
@@ -65,7 +65,7 @@ Selected find_rung(const DeviceState& device, uint32_t operation, std::string_vi
       fail(Status::not_found, "rung ", name, ": its list of parameters '", list, "' ", flaw,
            "; parameter=value is needed, with a comma between two. It has: ",
            join(parameters_of(*found.rung)), ".");
-    while (!list.empty()) settle(*found.rung, kit::take_option(list), values);
+    while (!list.empty()) set(*found.rung, kit::take_option(list), values);
   }
   found.why = "named by the caller";
   return found;

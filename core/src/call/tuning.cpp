@@ -1,5 +1,6 @@
-// Reading, resolving and writing the tuning tables. The file's format is persistent_file.hpp's, of kind
-// "tuning"; a row is a call, a rung ("default": none beat it), both times in seconds and the date.
+// Reading, resolving and writing the tuning tables. The file's format is persistent_file.hpp's, of
+// kind "tuning"; a row is a call, a rung ("default": none beat it), both times in seconds and the
+// date.
 #include "tuning.hpp"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ bool fits(uint32_t asked, uint32_t rung) {
   return rung == TRINE_REPRODUCIBLE || (rung == TRINE_FAST && asked == TRINE_FAST);
 }
 
-/// Settles what the row's rung is on this device, or throws why it can't be.
+/// Finds what the row's rung is on this device, or throws why it can't be.
 Selected resolve(const DeviceState& device, const TuningKey& call, const std::string& rung) {
   const Selected found = find_rung(device, call.get(kOperation), rung);
   if (!fits(call.get(kNumerics), found.rung->row.numerics)) {
@@ -76,7 +77,8 @@ TunedRow prepared(const DeviceState& device, const TuningKey& call, const Tuned&
   return made;
 }
 
-/// Of the calls and their rungs: a table measured again that chooses the same has the same mark.
+/// A hash of the calls and their rungs: a table measured again that chooses the same has the same
+/// mark.
 std::string mark_of(const std::vector<Tuned>& rows) {
   uint64_t hash = kit::checksum("", 0);
   bool moves = false;
@@ -142,7 +144,8 @@ Tuned checked(const DeviceState& device, Tuned row) {
 
 using Lines = std::map<std::string, std::string>;  ///< of the table, by call
 
-/// Replaces the table where `change` says that it changed its lines. Returns the file's path, or "".
+/// Replaces the table where `change` says that it changed its lines. Returns the file's path, or
+/// "".
 template <class Change>
 std::string rewrite(const DeviceState& device, Change change) {
   const PersistentKey key = saved_key(device);

@@ -42,8 +42,8 @@ inline const TuningTable* tuning_of(const DeviceState& device) {
   return &load_tuning(device);
 }
 
-/// Which rungs the device's table chooses for which calls, as a word; "none": the built-in ones. What is
-/// measured of the built-in choices, as calibrations are, holds under one mark alone.
+/// Which rungs the device's table chooses for which calls, as a word; "none": the built-in ones.
+/// A calibration, which is measured with these choices, holds under one mark alone.
 inline std::string tuning_mark(const DeviceState& device) {
   const TuningTable* const table = tuning_of(device);
   return table ? table->mark : "none";

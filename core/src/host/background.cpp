@@ -19,8 +19,9 @@ namespace {
 constexpr int kMost = 8;
 
 struct Background {
-  /// With the mutex held: a driver that was loaded before ends after this, so no call loses the ground
-  /// under it. For each device once more, since its driver may have come later than the last wait.
+  /// With the mutex held: a driver that was loaded before ends after this, so no call loses the
+  /// ground under it. For each device once more, since its driver may have come later than the last
+  /// wait.
   void wait_at_exit(const void* device) {
     if (std::ranges::find(waited_for, device) != waited_for.end()) return;
     waited_for.push_back(device);

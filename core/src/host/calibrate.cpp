@@ -1,6 +1,6 @@
-// Measures what a calibration holds: every class of calls at every size of its grid, up to where one
-// takes long or memory ends; in rounds apart in time, the devices in turns at each size, so that what
-// disturbs the machine for a while disturbs all of them, and not the median.
+// Measures what a calibration holds: every class of calls at every size of its grid, up to where
+// one takes long or memory ends; in rounds apart in time, the devices in turns at each size, so
+// that what disturbs the machine for a while disturbs all of them, and not the median.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -42,10 +42,10 @@ bool fits(AnyValue& sample, double most) {
   return true;
 }
 
-/// Values in (-1, 1), or small integers, as the dtype has them.
+/// Values in (-1, 1), or small integers, as the dtype has them; bits stay as they are.
 void fill_with(Dtype dtype, std::vector<char>& data) {
   uint32_t state = 1;
-  const auto each = [&]<class T>(T) {
+  visit_number(dtype, [&]<class T>(T) {
     for (std::size_t at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
       state = state * 1664525u + 1013904223u;
       const auto small = static_cast<int32_t>(state) >> 8;
@@ -53,14 +53,7 @@ void fill_with(Dtype dtype, std::vector<char>& data) {
           std::is_floating_point_v<T> ? static_cast<T>(small * 0x1p-23) : static_cast<T>(small);
       std::copy_n(reinterpret_cast<const char*>(&value), sizeof(T), data.data() + at);
     }
-  };
-  switch (dtype) {
-    case Dtype::f32: return each(0.0f);
-    case Dtype::f64: return each(0.0);
-    case Dtype::i32: return each(int32_t{0});
-    case Dtype::i64: return each(int64_t{0});
-    default: break;  // bits, whatever they are
-  }
+  });
 }
 
 /// A device with its memory and what has been measured on it.
@@ -129,7 +122,7 @@ class Subject {
     return [=] { run_on_host(sample, data, options); };
   }
 
-  /// Of one table, by point.
+  /// The samples of one table, by point.
   struct Samples {
     std::vector<std::vector<double>> medians;  ///< by round
     std::vector<double> least;                 ///< of all rounds
@@ -138,7 +131,7 @@ class Subject {
     return samples_[kind * kMemories + index_of(where)];
   }
 
-  Calibration settle(const std::string& date) const;
+  Calibration finish(const std::string& date) const;
 
  private:
   Device device_;
@@ -149,7 +142,7 @@ class Subject {
   std::vector<Samples> samples_ = std::vector<Samples>(call_classes().size() * kMemories);
 };
 
-Calibration Subject::settle(const std::string& date) const {
+Calibration Subject::finish(const std::string& date) const {
   Calibration calibration;
   calibration.date = date;
   for (std::size_t c = 0; c < call_classes().size(); ++c)
@@ -219,9 +212,9 @@ class Session {
     std::vector<double> seconds = {};
   };
 
-  /// All devices with the data in that memory, one call each in turns: as they meet in a program that uses
-  /// them all, with caches, clocks and threads as the others leave them. What works in the host's memory
-  /// takes part in each kind of memory.
+  /// All devices with the data in that memory, one call each in turns: as they meet in a program
+  /// that uses them all, with caches, clocks and threads as the others leave them. What works in
+  /// the host's memory takes part in each kind of memory.
   std::vector<Turn> turns_of(std::size_t kind, Where where, const Grid& grid, std::size_t point) {
     const CallClass& which = call_classes()[kind];
     const AnyValue sample = description_of(which.operation).sample(which, grid.extents(point));
@@ -245,8 +238,8 @@ class Session {
     return turns;
   }
 
-  /// After a first call of each that may have to build a kernel. What a device can't do, or fails at, is
-  /// left out: `trine verify` says what fails.
+  /// After a first call of each that may have to build a kernel. What a device can't do, or fails
+  /// at, is left out: `trine verify` says what fails.
   static void take(std::vector<Turn>& turns) {
     const auto fails = [](Turn& turn) {
       try {
@@ -288,8 +281,8 @@ class Session {
     return true;
   }
 
-  /// Whether all calls just below are known, and none takes long. Asked again in each round, since a
-  /// busy machine may have made a short one long.
+  /// Whether all calls just below are known, and none takes long. Asked again in each round, since
+  /// a busy machine may have made a short one long.
   static bool worth(const Grid& grid, const Subject::Samples& samples, std::size_t point) {
     for (std::size_t d = 0; d < grid.dimensions(); ++d) {
       const std::size_t below = grid.below(point, d);
@@ -327,8 +320,8 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
   if (result.rounds == 0) return result;
   std::vector<std::vector<std::string>> rows;
   for (Subject& subject : session.subjects()) {
-    rows.push_back(rows_of(subject.settle(now())));
-    // What later processes will read is what this one goes on with.
+    rows.push_back(rows_of(subject.finish(now())));
+    // This process goes on with the very figures that later ones will read.
     learn(subject.device(),
           std::make_shared<const Calibration>(calibration_of({.rows = rows.back()})));
   }

@@ -4,12 +4,12 @@
 
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
-#include "core/src/receipts/calls.hpp"
+#include "core/src/receipts/receipt.hpp"
 #include "host_call.hpp"
 
 namespace trine {
 
-#define TRINE_FUNCTIONS_OF(Struct)                                                               \
+#define TRINE_FUNCTIONS_OF(VALUE, word, Struct)                                                  \
   Choice run(Queue& queue, const Struct& operation, std::string_view rung) {                     \
     return detail::run_with_receipt(queue, operation, rung);                                     \
   }                                                                                              \
@@ -26,9 +26,7 @@ namespace trine {
   Candidate SavedCalibration::predict(const Struct& operation, Where where, int repeats) const { \
     return detail::predict(*this, *measured_, operation, where, repeats);                        \
   }
-TRINE_FUNCTIONS_OF(Reduce)
-TRINE_FUNCTIONS_OF(Transpose)
-TRINE_FUNCTIONS_OF(Gemm)
+TRINE_OPERATIONS(TRINE_FUNCTIONS_OF)
 
 void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
             const HostView& output, const HostOptions& options) {

@@ -34,7 +34,8 @@ bool is_state(const ExactSum::State& state) {
          (is_zero(state) && (special == 0 || (flags & TRINE_EXACT_NOT_MINUS_ZERO) != 0));
 }
 
-/// The bits of |sum| in a format of `precision` bits, whose denormals end at 2^lowest; infinity at most.
+/// The bits of |sum| in a format of `precision` bits, whose denormals end at 2^lowest; infinity at
+/// most.
 uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t infinity) {
   size_t top = kWords;
   while (top > 0 && magnitude[top - 1] == 0) --top;

@@ -21,66 +21,68 @@ namespace trine {
 namespace detail {
 namespace {
 
-/// What a lane does: all of a call, or its part of one in chunks.
+/// The work of a stream: all of a call, or its share of one in chunks.
 enum class Part : std::size_t { whole, bring, compute, fetch };
 
-/// Idle lanes by device and part, kept with their queues and pinned memory for the next call. They keep it open.
-/// By part, since a queue's copies should keep their direction: CUDA's driver may order what comes next on a
-/// stream, be it a wait or a record, behind all copies of the direction that the stream had before.
-struct LanePool {
-  /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
+/// Idle streams by device and part, kept with their queues and pinned memory for the next call.
+/// They keep it open. By part, since a queue's copies should keep their direction: CUDA's driver
+/// may order what comes next on a stream, be it a wait or a record, behind all copies of the
+/// direction that the stream had before.
+struct StreamSlots {
+  /// A device's idle streams keep so many, of 32 MiB each: more calls at once than a link is busy
+  /// with.
   static constexpr std::ptrdiff_t kRings = 8;
-  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, std::size_t(Part::fetch) + 1>;
+  using Idle = std::array<std::vector<std::unique_ptr<StreamSlot>>, std::size_t(Part::fetch) + 1>;
 
   std::mutex mutex;
   std::map<const DeviceState*, Idle> idle;
 };
 
-/// A lane for the length of a call. One that failed is dropped, not handed on.
-class PooledLane {
+/// A stream for the length of a call. One that failed is dropped, not handed on.
+class PooledStreamSlot {
  public:
-  explicit PooledLane(const Device& device, Part part, const trine_witness* witness = nullptr)
+  explicit PooledStreamSlot(const Device& device, Part part, const trine_witness* witness = nullptr)
       : key_(&Access::use(device)), part_(static_cast<std::size_t>(part)) {
-    LanePool& lanes = singleton<LanePool>();
+    StreamSlots& streams = singleton<StreamSlots>();
     {
-      const std::lock_guard lock(lanes.mutex);
-      auto& idle = lanes.idle[key_][part_];
+      const std::lock_guard lock(streams.mutex);
+      auto& idle = streams.idle[key_][part_];
       if (!idle.empty()) {
-        lane_ = std::move(idle.back());
+        slot_ = std::move(idle.back());
         idle.pop_back();
       }
     }
-    if (!lane_) lane_ = std::make_unique<Lane>(device);
-    lane_->show(witness);
+    if (!slot_) slot_ = std::make_unique<StreamSlot>(device);
+    slot_->show(witness);
   }
-  ~PooledLane() {
-    if (!lane_) return;
+  ~PooledStreamSlot() {
+    if (!slot_) return;
     try {
-      lane_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
+      slot_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
     } catch (...) {}
   }
-  PooledLane(const PooledLane&) = delete;
-  PooledLane& operator=(const PooledLane&) = delete;
+  PooledStreamSlot(const PooledStreamSlot&) = delete;
+  PooledStreamSlot& operator=(const PooledStreamSlot&) = delete;
 
   void give_back() {
-    LanePool& lanes = singleton<LanePool>();
+    StreamSlots& streams = singleton<StreamSlots>();
     Buffer spare;  // freed when the lock is off
-    lane_->show(nullptr);
-    const std::lock_guard lock(lanes.mutex);
-    LanePool::Idle& idle = lanes.idle[key_];
+    slot_->show(nullptr);
+    const std::lock_guard lock(streams.mutex);
+    StreamSlots::Idle& idle = streams.idle[key_];
     std::ptrdiff_t rings = 0;
     for (const auto& part : idle)
-      rings += std::ranges::count_if(part, [](const auto& lane) { return bool(lane->ring); });
-    if (rings >= LanePool::kRings) std::swap(spare, lane_->ring);
-    idle[part_].push_back(std::move(lane_));
+      rings += std::ranges::count_if(part, [](const auto& stream) { return bool(stream->ring); });
+    if (rings >= StreamSlots::kRings) std::swap(spare, slot_->ring);
+    idle[part_].push_back(std::move(slot_));
   }
-  Lane& operator*() { return *lane_; }
-  Lane* operator->() { return lane_.get(); }
+  StreamSlot& operator*() { return *slot_; }
+  StreamSlot* operator->() { return slot_.get(); }
 
  private:
   const DeviceState* key_;
   std::size_t part_;
-  std::unique_ptr<Lane> lane_;
+  std::unique_ptr<StreamSlot> slot_;
 };
 
 Device device_for(const AnyOperation& planned, const HostOptions& options) {
@@ -98,7 +100,8 @@ class Tracer {
  public:
   explicit Tracer(HostTrace* trace) : trace_(trace) {}
 
-  /// Runs `step`, which enqueues on `queue`. Steps of one kind come one after the other, in one thread.
+  /// Runs `step`, which enqueues on `queue`. Steps of one kind come one after the other, in one
+  /// thread.
   template <class Step>
   void time(HostStep::Kind kind, std::size_t chunk, Queue& queue, Step&& step) {
     if (!trace_) return step();
@@ -155,7 +158,7 @@ class HostCall {
 
   HostCall(const HostCall&) = delete;
 
-  /// What can be refused is, before anything moves.
+  /// Refuses what can be refused, before anything moves.
   void check() {
     const AnyValue planned = over(operands_);
     check_numerics(options_.numerics, AnyOperation(planned).views().roles[0]);
@@ -235,12 +238,12 @@ class HostCall {
     return all;
   }
 
-  /// What several chunks need comes with the first of them.
-  void bring(Lane& lane, Operands& operands, std::size_t chunk, const Cutting& cutting) {
-    tracer_.time(HostStep::Kind::copy_in, chunk, lane.queue, [&] {
+  /// Brings what several chunks need with the first of them.
+  void bring(StreamSlot& stream, Operands& operands, std::size_t chunk, const Cutting& cutting) {
+    tracer_.time(HostStep::Kind::copy_in, chunk, stream.queue, [&] {
       for (std::size_t i = 0; i < operands.size(); ++i)
         if (is_read(i) && (chunk == 0 || first_with(cutting, i, chunk) == chunk))
-          operands[i].bring(lane, options_.pinned);
+          operands[i].bring(stream, options_.pinned);
     });
   }
   Choice launch(Queue& queue, const AnyValue& made, std::size_t chunk, std::string_view rung) {
@@ -249,38 +252,38 @@ class HostCall {
                  [&] { choice = detail::run(queue, made, rung); });
     return choice;
   }
-  void fetch(Lane& lane, Operand& operand, std::size_t chunk) {
-    tracer_.time(HostStep::Kind::copy_out, chunk, lane.queue,
-                 [&] { operand.fetch(lane, options_.pinned); });
+  void fetch(StreamSlot& stream, Operand& operand, std::size_t chunk) {
+    tracer_.time(HostStep::Kind::copy_out, chunk, stream.queue,
+                 [&] { operand.fetch(stream, options_.pinned); });
   }
 
   void run_in_place() {
-    PooledLane lane(device_, Part::whole, witness());
+    PooledStreamSlot stream(device_, Part::whole, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
     tracer_.allocated();
     will_write();
-    const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
-    lane->queue.wait();
+    const Choice choice = launch(stream->queue, over(operands_), 0, rung_);
+    stream->queue.wait();
     tell(choice);
-    lane.give_back();
+    stream.give_back();
   }
 
   void run_whole() {
-    PooledLane lane(device_, Part::whole);
+    PooledStreamSlot stream(device_, Part::whole);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
     }
     tracer_.allocated();
-    bring(*lane, operands_, 0, {});
-    const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
+    bring(*stream, operands_, 0, {});
+    const Choice choice = launch(stream->queue, over(operands_), 0, rung_);
     will_write();
-    fetch(*lane, output(), 0);
-    lane->queue.wait();
+    fetch(*stream, output(), 0);
+    stream->queue.wait();
     tell(choice);
-    lane.give_back();
+    stream.give_back();
   }
 
   /// The operands of each chunk.
@@ -313,8 +316,8 @@ class HostCall {
     std::vector<uint64_t> offsets;
   };
 
-  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole. A part of what a
-  /// chunk before has is there.
+  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
+  /// A part of what a chunk before has is there.
   static Room lay_out(std::vector<Operands>& chunks, std::size_t i, const Cutting& cutting) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
@@ -333,7 +336,8 @@ class HostCall {
     return room;
   }
 
-  /// Memory on the device for all chunks; false where its largest buffer, or what is free, doesn't hold them.
+  /// Memory on the device for all chunks; false where its largest buffer, or what is free, doesn't
+  /// hold them.
   bool place(std::vector<Operands>& chunks, const Cutting& cutting) const {
     const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
     std::vector<Room> rooms;
@@ -357,16 +361,20 @@ class HostCall {
 
   /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk
   /// is computed, the next is on its way in and the one before on its way out. False, with nothing
-  /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its chunks.
+  /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its
+  /// chunks.
   bool run_in_chunks(const Cutting& cutting) {
     if (!options_.overlap || !rung_.empty() || cutting.size() < 2) return false;
-    // Elements that are still to be read lie where this chunk's results go, but for one of matrices.
+    // Elements that are still to be read lie where this chunk's results go, but for one of
+    // matrices.
     if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
-    PooledLane in(device_, Part::bring), kernel(device_, Part::compute), out(device_, Part::fetch);
+    PooledStreamSlot in(device_, Part::bring), kernel(device_, Part::compute),
+        out(device_, Part::fetch);
     tracer_.allocated();
-    // First, since its end waits for the thread: where something failed, a broken promise ends that.
+    // First, since its end waits for the thread: where something failed, a broken promise ends
+    // that.
     std::future<void> taken;
     std::vector<std::promise<Event>> computed(chunks.size());
     std::vector<std::future<Event>> moments;
@@ -401,10 +409,10 @@ class HostCall {
       computed[s].set_value(std::move(moment));
     }
     taken.get();
-    for (PooledLane* lane : {&in, &kernel, &out})
-      (*lane)->queue.wait();  // each tells what failed in it
+    for (PooledStreamSlot* stream : {&in, &kernel, &out})
+      (*stream)->queue.wait();  // each tells what failed in it
     tell(choice);
-    for (PooledLane* lane : {&in, &kernel, &out}) lane->give_back();
+    for (PooledStreamSlot* stream : {&in, &kernel, &out}) stream->give_back();
     return true;
   }
 
@@ -445,10 +453,10 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
 }  // namespace detail
 
 void release_idle() {
-  detail::LanePool& lanes = detail::singleton<detail::LanePool>();
-  decltype(lanes.idle) gone;  // when the lock is off
-  const std::lock_guard lock(lanes.mutex);
-  gone.swap(lanes.idle);
+  detail::StreamSlots& streams = detail::singleton<detail::StreamSlots>();
+  decltype(streams.idle) gone;  // when the lock is off
+  const std::lock_guard lock(streams.mutex);
+  gone.swap(streams.idle);
 }
 
 }  // namespace trine

@@ -63,8 +63,8 @@ uint64_t Operand::lay_out() {
   }
   rows_.base = static_cast<char*>(memory());
   if (is_part_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
-    rows_.pieces = {};
-    rows_.pieces.width = bytes;
+    rows_.rectangles = {};
+    rows_.rectangles.width = bytes;
     return bytes;
   }
   trine_view source{nullptr, 0, 1, 1, 1, 0, 0, 0}, target = source;
@@ -82,7 +82,7 @@ uint64_t Operand::lay_out() {
   }
   target.cols = source.cols, target.rows = source.rows, target.batch = source.batch;
   // Rows in the order of the packed dimensions, the narrowest innermost.
-  rows_.pieces = take_apart(source, target, element, true);
+  rows_.rectangles = take_apart(source, target, element, true);
   return rows_.bytes();
 }
 
@@ -91,12 +91,12 @@ void Operand::place(const Buffer& buffer, uint64_t offset) {
   view_.offset = offset;
 }
 
-void Operand::bring(Lane& lane, bool pinned) {
-  if (rows_.base) upload(lane, rows(pinned), view_.buffer, view_.offset);
+void Operand::bring(StreamSlot& stream, bool pinned) {
+  if (rows_.base) upload(stream, rows(pinned), view_.buffer, view_.offset);
 }
 
-void Operand::fetch(Lane& lane, bool pinned) {
-  if (rows_.base) download(lane, view_.buffer, view_.offset, rows(pinned));
+void Operand::fetch(StreamSlot& stream, bool pinned) {
+  if (rows_.base) download(stream, view_.buffer, view_.offset, rows(pinned));
 }
 
 const HostRows& Operand::rows(bool pinned) {

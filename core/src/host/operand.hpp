@@ -1,5 +1,5 @@
-// An operand of a call on host data on its way to a device and back: the host's view, how its bytes lie
-// on the device, and the device's view of them.
+// An operand of a call on host data on its way to a device and back: the host's view, how its bytes
+// lie on the device, and the device's view of them.
 #pragma once
 
 #include "core/src/operations/operations.hpp"
@@ -26,13 +26,14 @@ class Operand {
   /// In place, where the device is a CPU.
   void wrap(const Device& device);
 
-  /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one piece;
-  /// else its rows are packed, narrowest dimension first. Returns how many bytes it takes there.
+  /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one
+  /// piece; else its rows are packed, narrowest dimension first. Returns how many bytes it takes
+  /// there.
   uint64_t lay_out();
   /// The buffer may hold all parts of an operand.
   void place(const Buffer& buffer, uint64_t offset);
-  void bring(Lane& lane, bool pinned);
-  void fetch(Lane& lane, bool pinned);
+  void bring(StreamSlot& stream, bool pinned);
+  void fetch(StreamSlot& stream, bool pinned);
 
   /// Lies packed on the device: what is between its rows may be the other parts.
   Operand part(const Part& part) const;

@@ -31,7 +31,8 @@ Dtype value_dtype(const Partial& p) {
   return result_dtype(value_of(p.function()), p.map(), p.dtype());
 }
 
-/// Checks a reduction of a view without a buffer as reduce() does. Returns the bits of the result of nothing.
+/// Checks a reduction of a view without a buffer as reduce() does. Returns the bits of the result
+/// of nothing.
 uint64_t check(Function function, Map map, const View& input, Dtype output) {
   const Reduce op{function, map, Axis::all, input, row_major({}, output, 1, 1)};
   const detail::Checked call = detail::plan_of(op);
@@ -50,7 +51,8 @@ uint64_t rank(Function function, Dtype dtype, uint64_t bits) {
   return value_of(function) == Function::min ? bits : ~bits;
 }
 
-/// A value, and for argmin and argmax where it was seen first; -1, the largest of all, where it wasn't.
+/// A value, and for argmin and argmax where it was seen first; -1, the largest of all, where it
+/// wasn't.
 struct Extremum {
   uint64_t rank, index, bits;
   friend bool operator<(const Extremum& a, const Extremum& b) {
@@ -147,7 +149,7 @@ void add_products(Blocks& blocks, const Partial& p, const V& part, int64_t first
     for (const uint64_t product : results(on, Function::prod, p.map(), cuts))
       block++->value = product;
     cuts.clear();
-    settle(blocks, p.dtype());
+    join_halves(blocks, p.dtype());
   };
   for (int64_t row = 0; row < x.rows; ++row) {
     const int64_t begin = first + row * x.cols;
@@ -160,7 +162,8 @@ void add_products(Blocks& blocks, const Partial& p, const V& part, int64_t first
   multiply();
 }
 
-/// Of a part that isn't empty: the value that reduce() has for it, or its place and the value there.
+/// Writes the state of a part that isn't empty: its reduction, or its place and the value
+/// there.
 template <AnyView V>
 void write_value(State& state, const Partial& p, const V& part, int64_t first, const auto& on) {
   const auto result = [&](Function function, const V& x) {
@@ -231,7 +234,7 @@ Partial::Partial(Function function, Dtype dtype, Map map) {
   });
 }
 
-// What a merge with nothing changes is no state.
+// Words that a merge with nothing changes are no state.
 Partial::Partial(const State& state)
     : Partial(Function(state[0] & 0xff), Dtype(state[0] >> 16 & 0xff), Map(state[0] >> 8 & 0xff)) {
   if (state[0] >> 32 != 0)
@@ -274,7 +277,7 @@ void Partial::merge(const Partial& other) {
     } else if (is_tree(*this)) {
       Blocks blocks = blocks_of(*this);
       for (const Block& block : blocks_of(other)) blocks.push_back(block);
-      settle(blocks, dtype());
+      join_halves(blocks, dtype());
       write(blocks, state_);
     } else if (function() == Function::sum) {
       state_[1] += other.state_[1];

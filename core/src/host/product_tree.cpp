@@ -49,21 +49,22 @@ Blocks cut_into_blocks(int64_t first, int64_t count) {
   return blocks;
 }
 
-void settle(Blocks& blocks, Dtype dtype) {
-  // Values are read from memory after this opaque call, so that the caller's rounding doesn't reach them.
+void join_halves(Blocks& blocks, Dtype dtype) {
+  // Values are read from memory after this opaque call, so that the caller's rounding doesn't reach
+  // them.
   const kit::WholeFloatEnvironment environment;
   std::ranges::sort(blocks, {}, &Block::first);
-  size_t settled = 0;
+  size_t joined = 0;
   for (Block block : blocks) {
-    if (settled > 0 && blocks[settled - 1].end() > block.first())
+    if (joined > 0 && blocks[joined - 1].end() > block.first())
       refuse("Partial: the product has element ", block.first(), " twice.");
-    while (settled > 0 && are_halves(blocks[settled - 1], block)) {
-      const Block left = blocks[--settled];
+    while (joined > 0 && are_halves(blocks[joined - 1], block)) {
+      const Block left = blocks[--joined];
       block = {left.place + left.width(), multiply(dtype, left.value, block.value)};
     }
-    blocks[settled++] = block;
+    blocks[joined++] = block;
   }
-  blocks.resize(settled);
+  blocks.resize(joined);
 }
 
 uint64_t root_of(const Blocks& blocks, Dtype dtype) {

@@ -1,5 +1,5 @@
-// The one fixed tree of a product of floats, in blocks: a block of 2^k indices from a multiple of 2^k on is
-// a complete subtree, whatever the tree's size, so it can be computed anywhere.
+// The one fixed tree of a product of floats, in blocks: a block of 2^k indices from a multiple of
+// 2^k on is a complete subtree, whatever the tree's size, so it can be computed anywhere.
 #pragma once
 
 #include <trine/types.hpp>
@@ -23,12 +23,13 @@ struct Block {
 };
 using Blocks = std::vector<Block>;
 
-/// The fewest blocks that are the indices from `first` on, in order; their values are to be filled in.
+/// The fewest blocks that are the indices from `first` on, in order; their values are to be filled
+/// in.
 Blocks cut_into_blocks(int64_t first, int64_t count);
 
-/// Brings blocks of any order into that of their indices, and multiplies halves into their whole. Throws Error
-/// where two blocks share an index.
-void settle(Blocks& blocks, Dtype dtype);
+/// Brings blocks of any order into that of their indices, and multiplies halves into their whole.
+/// Throws Error where two blocks share an index.
+void join_halves(Blocks& blocks, Dtype dtype);
 
 /// The root's value; of no blocks 1. Throws Error where indices are missing.
 uint64_t root_of(const Blocks& blocks, Dtype dtype);

@@ -1,5 +1,5 @@
-// What the operations' checks are made of: whatever can be wrong with views, dtypes and numerics. What
-// passes becomes the contract's descriptor, with its views' strides made canonical.
+// What the operations' checks are made of: whatever can be wrong with views, dtypes and numerics.
+// What passes becomes the contract's descriptor, with its views' strides made canonical.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct Placed {
   uint32_t element = 0;
 };
 
-/// Who a view is, for the sentences ("reduce: output"), and where it stands in the contract's descriptor.
+/// Who a view is, for the sentences ("reduce: output"), and where it stands in the contract's
+/// descriptor.
 struct Role {
   const char* operation;
   const char* name;
@@ -78,6 +79,20 @@ struct Number {
   Placed placed;
   trine_number number{};
 };
+
+/// body(T{0}), of the C++ type of a dtype's numbers; nothing for plain bits.
+template <class Body>
+void visit_number(Dtype dtype, Body&& body) {
+  switch (dtype) {
+    case Dtype::f32: return body(0.0f);
+    case Dtype::f64: return body(0.0);
+    case Dtype::i32: return body(int32_t{0});
+    case Dtype::i64: return body(int64_t{0});
+    case Dtype::u32: return body(uint32_t{0});
+    case Dtype::u64: return body(uint64_t{0});
+    default: return;
+  }
+}
 
 /// Refuses what only a rung's name may ask for.
 void check_numerics(Numerics numerics, const Role& role);

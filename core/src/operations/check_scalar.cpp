@@ -10,7 +10,8 @@
 namespace trine::detail {
 namespace {
 
-/// The f32 of that value, if there is one: by its bits, since the caller's thread may round or flush otherwise.
+/// The f32 of that value, if there is one: by its bits, since the caller's thread may round or
+/// flush otherwise.
 std::optional<float> exact_f32(double value) {
   const auto bits = std::bit_cast<uint64_t>(value);
   const uint32_t sign = static_cast<uint32_t>(bits >> 63) << 31;

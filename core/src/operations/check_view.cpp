@@ -44,17 +44,17 @@ Count reach(int64_t extent, int64_t stride) {
 
 std::string who(const Role& role) { return cat(role.operation, ": ", role.name, ": "); }
 
-/// A driver's own object that the host has mapped, which the device may not touch meanwhile: OpenCL's
-/// pinned memory, but where the device computes in the host's.
+/// A driver's own object that the host has mapped, which the device may not touch meanwhile:
+/// OpenCL's pinned memory, but where the device computes in the host's.
 bool is_mapped(const BufferState& buffer) {
   return buffer.facts.kind == TRINE_MEMORY_PINNED && buffer.facts.address == 0 &&
          !buffer.device->in_place;
 }
 
-/// Two views' elements can't meet although their byte ranges do: where each view's narrow dimensions
-/// make an interval and the wide ones repeat it, take both modulo a distance that divides all wide
-/// strides; if the intervals lie apart there (two sub-matrices of one matrix, side by side), they do
-/// everywhere. Any stride may be the border between narrow and wide.
+/// Two views' elements can't meet although their byte ranges do: where each view's narrow
+/// dimensions make an interval and the wide ones repeat it, take both modulo a distance that
+/// divides all wide strides; if the intervals lie apart there (two sub-matrices of one matrix, side
+/// by side), they do everywhere. Any stride may be the border between narrow and wide.
 bool interleaved(const Placed& a, const Placed& b) {
   const Dimensions steps[] = {dimensions(*a.view, a.element), dimensions(*b.view, b.element)};
   const auto apart_from = [&](uint64_t wide) {

@@ -5,9 +5,11 @@
 namespace trine::detail {
 namespace {
 
-/// The smallest chunk, of 4 to 32 MiB tried on an H100: smaller ones cost more in launches and events than they hide.
+/// The smallest chunk, of 4 to 32 MiB tried on an H100: smaller ones cost more in launches and
+/// events than they hide.
 constexpr uint64_t kChunkBytes = uint64_t{16} << 20;
-/// Rows of a product that take a large GPU as long as their copy takes: 512 fill it, but end 0.2 ms later at 8192.
+/// Rows of a product that take a large GPU as long as their copy takes: 512 fill it, but end 0.2 ms
+/// later at 8192.
 constexpr int64_t kShortest = 256;
 
 /// So many of about the same size, all but the last a multiple of `granule` long.

@@ -1,6 +1,6 @@
 // How a call on host data is cut, so that one part of it is copied while another is computed: into
-// chunks, each a call of its own on parts of the operands. Their results lie apart, or continue the chains of a
-// chunk before, and each is computed as in the whole call, so its bits are the same.
+// chunks, each a call of its own on parts of the operands. Their results lie apart, or continue the
+// chains of a chunk before, and each is computed as in the whole call, so its bits are the same.
 // docs/decisions/calls-in-chunks.md says why these.
 #pragma once
 
@@ -57,7 +57,7 @@ std::size_t first_with(const Cutting& cutting, std::size_t operand, std::size_t 
 /// So many chunks may pay; 16, tried on an H100, are too narrow.
 constexpr int64_t kMostChunks = 8;
 
-/// What decides whether and how a call is cut, beside the call.
+/// Decides whether and how a call is cut, beside the call.
 struct CutWish {
   bool pinned = false;         ///< the host memory
   int chunks = 0;              ///< at most so many; 0: as many as pay
@@ -67,15 +67,16 @@ struct CutWish {
 /// How many chunks at most a call that moves so much is cut into; 1: it goes whole.
 int64_t chunks_of(double bytes, int64_t most = kMostChunks);
 
-/// Ranges of about the same size, all but the last a multiple of `granule` long, none larger than the
-/// first; none where the call goes whole. Wished for, they may be shorter than that.
+/// Ranges of about the same size, all but the last a multiple of `granule` long, none larger than
+/// the first; none where the call goes whole. Wished for, they may be shorter than that.
 std::vector<Range> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 
 /// Parts of chains that come before the last one: `terms` by each of `divisors`, in whole granules.
 std::vector<Range> first_parts(int64_t terms, std::span<const int> divisors, const CutWish& wish);
-/// The last of them, of which there is one at least, halved as long as it pays: what follows it waits less.
+/// The last of them, of which there is one at least, halved as long as it pays: what follows it
+/// waits less.
 std::vector<Range> taper(std::vector<Range> parts);
 
 ConstHostView part_of(ConstHostView view, const Part& part);

@@ -47,18 +47,19 @@ bool widens(const Gemm& op) {
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
-/// How chains come in parts before the last one, of which the results go out in at most `pieces`.
+/// How chains come in parts before the last one, of which the results go out in at most `chunks`.
 struct Chains {
   std::span<const int> divisors = {};  ///< first_parts()
-  int64_t pieces = kMostChunks;
+  int64_t chunks = kMostChunks;
 };
 
-/// Where both inputs are much of what moves. While a part is computed the next comes, as long or twice as long: a large GPU
-/// multiplies and adds a thousand times while a byte comes.
+/// Where both inputs are much of what moves. While a part is computed the next comes, as long or
+/// twice as long: a large GPU multiplies and adds a thousand times while a byte comes.
 Chains chains_of(const Gemm& op, const Work& all, const CutWish& wish) {
   static constexpr int kDoubling[] = {32, 16, 8, 4}, kEven[] = {4, 4};
   const std::span doubling(kDoubling);
-  // Ordinary memory is copied by the host, and slower: parts of k lost 6 and 30 % at 8192 and 4096 of f32.
+  // Ordinary memory is copied by the host, and slower: parts of k lost 6 and 30 % at 8192 and 4096
+  // of f32.
   if (!wish.pinned) return {};
   if (wish.chunks > 0)
     return {doubling.last(std::min<std::size_t>(wish.chunks / 2, doubling.size()))};
@@ -93,7 +94,7 @@ class GemmDescription final : public Description {
     trine_gemm& out = all.gemm;
     check_numerics(op.numerics, kOperands[0]);
     const Dtype dtype = op.a.dtype;
-    if (!one_of(dtype, {Dtype::f32, Dtype::f64, Dtype::i32})) {
+    if (std::ranges::find(kMultiplied, dtype) == std::end(kMultiplied)) {
       refuse("gemm: a: ", name(dtype), " can't be multiplied; f32, f64 and i32 can.");
     }
     if (op.b.dtype != dtype || op.c.dtype != dtype) {
@@ -171,8 +172,8 @@ class GemmDescription final : public Description {
     work.extents[2] = double(op.a.cols);
   }
 
-  /// By the batch where there is one; where it computes longer than its inputs travel, by parts of the chains,
-  /// else by rows of a or columns of b, the other input in front.
+  /// By the batch where there is one; where it computes longer than its inputs travel, by parts of
+  /// the chains, else by rows of a or columns of b, the other input in front.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics == Numerics::fast) return {};
@@ -194,13 +195,13 @@ class GemmDescription final : public Description {
     Range terms{0, k};
     CutWish rest = wish;
     const bool row_major = op.c.row_stride >= op.c.col_stride;
-    // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
-    // ones the one that lies as c does.
+    // The larger of two inputs is cut, since nothing starts before the other is there; of about
+    // equal ones the one that lies as c does.
     bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
     if (reads_inputs(any) && !reads_output(any) && !widens(op)) {
       const Chains chains = chains_of(op, all, wish);
       const std::vector<Range> parts = first_parts(k, chains.divisors, wish);
-      if (!parts.empty()) by_rows = row_major, rest.most = chains.pieces;
+      if (!parts.empty()) by_rows = row_major, rest.most = chains.chunks;
       for (const Range& some : parts) {
         add(all_rows, all_cols, some);
         terms = {some.begin + some.count, k - some.begin - some.count};

@@ -6,8 +6,9 @@
 namespace trine::detail {
 
 std::span<const Description* const> descriptions() {
-  static const Description* const all[] = {&describe(Reduce{}), &describe(Transpose{}),
-                                           &describe(Gemm{})};
+#define TRINE_DESCRIPTION(VALUE, word, Struct) &describe(Struct{}),
+  static const Description* const all[] = {TRINE_OPERATIONS(TRINE_DESCRIPTION)};
+#undef TRINE_DESCRIPTION
   return all;
 }
 

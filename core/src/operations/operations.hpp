@@ -1,8 +1,9 @@
-// What core knows of each operation, in one place. Its steps (check, select, log, launch, predict, cut,
-// calibrate, tune) ask the description and know no operation by name. One file an operation describes
-// it; operations.cpp lists them.
+// All that core knows of each operation, in one place. Its steps (check, select, log, launch,
+// predict, cut, calibrate, tune) ask the description and know no operation by name. One file an
+// operation describes it; operations.cpp lists them.
 #pragma once
 
+#include <trine/lists.h>
 #include <trine/receipt.hpp>
 
 #include <array>
@@ -17,12 +18,10 @@
 namespace trine::detail {
 
 /// An operation of the API, and the contract's descriptor of one.
-using AnyValue = std::variant<Reduce, Transpose, Gemm>;
+using AnyValue = std::variant<TRINE_STRUCTS>;
 struct Descriptor {
   union {
-    trine_reduce reduce;
-    trine_transpose transpose;
-    trine_gemm gemm;
+    TRINE_DESCRIPTOR_MEMBERS
   };
   /// If not null, an operand that lies in a temporary of the queue's workspace: an input, to which
   /// `source` is copied first, or the output, which then becomes `then`'s v.
@@ -44,7 +43,7 @@ struct Views {
   View& operator[](std::size_t i) const { return *all[i]; }
 };
 
-/// What becomes of a call without a rung: nothing, or `bits` written all over a view.
+/// The result of a call without a rung: nothing, or `bits` written all over a view.
 struct Empty {
   bool is_empty = false;
   const trine_view* fill = nullptr;
@@ -52,7 +51,7 @@ struct Empty {
   uint32_t element = 0;
 };
 
-// What the tuning table knows a call by: its kind, packed into a number, and its extents. Left out
+// The key of a call in the tuning table: its kind, packed into a number, and its extents. Left out
 // on purpose: scalars, leading dimensions, alignment. A rung that minds them refuses.
 // (tuning_key.cpp)
 
@@ -74,7 +73,7 @@ struct TuningKey {
   TuningKey& set_layout(std::initializer_list<const trine_view*> views);
 };
 
-/// What is the same for all calls of an operation.
+/// The same for all calls of an operation.
 struct Traits {
   Operation operation;
   std::size_t descriptor_bytes;
@@ -104,23 +103,23 @@ class Description : public Traits {
   /// Whether its output may be its input, element for element.
   virtual bool goes_in_place(const void*) const { return false; }
   virtual bool reads_inputs(const void*) const { return true; }
-  /// What a receipt says of the call but its operands and its scalars of device memory.
+  /// Tells a receipt all of the call but its operands and its scalars of device memory.
   virtual void tell(const void* op, Receipt& receipt) const = 0;
   virtual std::array<const Scalar*, 2> scalars(const void*) const { return {}; }
-  /// What isn't the same for all operations: class, extents, flops.
+  /// Fills in what differs between operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
   virtual Cutting cutting(const void*, const CutWish&) const { return {}; }
-  /// What else than the operands isn't a chunk's as it is the whole call's.
+  /// Sets what a chunk has otherwise than the whole call, beside the operands.
   virtual void take(void*, const Chunk&) const {}
 
-  /// Of a checked call: what a queue's history and the tuning table know of it.
+  /// The entry of a checked call in a queue's history, and its key in the tuning table.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
   virtual TuningKey key(const Descriptor& call) const = 0;
   virtual Empty empty(const Descriptor& call) const = 0;
   /// Why a rung whose row takes these flags can't run it; nullptr where it may.
   virtual const char* untaken(const Descriptor&, uint64_t) const { return nullptr; }
 
-  /// What a calibration measures of it, and the one of these that stands for a call.
+  /// The classes that a calibration measures, and the one of these that stands for a call.
   virtual std::vector<CallClass> classes() const = 0;
   virtual void standard(Function&, Axis&, Dtype&) const {}
   /// A call of such a class and size on dense memory, without buffers.
@@ -132,20 +131,22 @@ class Description : public Traits {
   static trine_view& view(Descriptor& call, const Role& role) {
     return *reinterpret_cast<trine_view*>(reinterpret_cast<char*>(&call) + role.offset);
   }
-  /// Checks each view on its own, and that the output lies apart from the inputs. Returns the output's place.
+  /// Checks each view on its own, and that the output lies apart from the inputs. Returns the
+  /// output's place.
   Placed check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
 };
 
-/// Moves an operand, an input or the output, to a temporary: a dense view, oriented as the operand is.
+/// Moves an operand, an input or the output, to a temporary: a dense view, oriented as the operand
+/// is.
 void set_temporary(Descriptor& call, trine_view& operand, uint32_t element, bool is_input);
 
 /// All operations.
 std::span<const Description* const> descriptions();
 /// Throws Error (invalid_argument) where there is none.
 const Description& description_of(Operation operation);
-const Description& describe(const Reduce&);
-const Description& describe(const Transpose&);
-const Description& describe(const Gemm&);
+#define TRINE_DESCRIBE(VALUE, word, Struct) const Description& describe(const Struct&);
+TRINE_OPERATIONS(TRINE_DESCRIBE)
+#undef TRINE_DESCRIBE
 
 /// A reference to any operation.
 class AnyOperation {

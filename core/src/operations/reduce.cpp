@@ -1,5 +1,5 @@
-// reduce: sums, products and extrema of a view's elements, its rows or its columns; the dot product of two
-// views.
+// reduce: sums, products and extrema of a view's elements, its rows or its columns; the dot product
+// of two views.
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -16,9 +16,10 @@ constexpr Role kOperands[] = {kInput, kOutput};
 constexpr Role kOfProduct[] = {kInput, kSecond, kOutput};
 constexpr Field kKey[] = {kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics};
 
-// The classes of a calibration. Odd sizes a step apart: what a program brings is seldom a multiple of a
-// tile, and powers of two meet in the same cache sets. Beside 1, a case of its own, stands the first of
-// those that resemble each other. How far up the grid is measured is a matter of time and memory.
+// The classes of a calibration. Odd sizes a step apart: what a program brings is seldom a multiple
+// of a tile, and powers of two meet in the same cache sets. Beside 1, a case of its own, stands the
+// first of those that resemble each other. How far up the grid is measured is a matter of time and
+// memory.
 constexpr Function kFunctions[] = {Function::sum, Function::prod, Function::max, Function::argmax};
 constexpr Axis kAxes[] = {Axis::all, Axis::each_row, Axis::each_column};
 constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64};
@@ -84,34 +85,21 @@ void check_second(const Reduce& op) {
   }
 }
 
-template <class T>
-uint64_t bits_of(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
-
-template <class T>
-uint64_t identity(uint32_t function) {
-  using L = std::numeric_limits<T>;
-  switch (function) {
-    case TRINE_SUM: return 0;
-    case TRINE_PROD: return bits_of(T{1});
-    case TRINE_MIN: return bits_of(L::has_infinity ? L::infinity() : L::max());
-    case TRINE_MAX: return bits_of(L::has_infinity ? -L::infinity() : L::lowest());
-    default: return bits_of(int64_t{-1});
-  }
-}
-
+/// The bits of the result of no elements.
 uint64_t identity(const trine_reduce& reduce) {
-  switch (reduce.result_dtype) {
-    case TRINE_F32: return identity<float>(reduce.function);
-    case TRINE_F64: return identity<double>(reduce.function);
-    case TRINE_I32: return identity<int32_t>(reduce.function);
-    case TRINE_I64: return identity<int64_t>(reduce.function);
-    case TRINE_U32: return identity<uint32_t>(reduce.function);
-    default: return identity<uint64_t>(reduce.function);
-  }
+  uint64_t bits = 0;
+  visit_number(static_cast<Dtype>(reduce.result_dtype), [&]<class T>(T value) {
+    using L = std::numeric_limits<T>;
+    switch (reduce.function) {
+      case TRINE_SUM: break;
+      case TRINE_PROD: value = 1; break;
+      case TRINE_MIN: value = L::has_infinity ? L::infinity() : L::max(); break;
+      case TRINE_MAX: value = L::has_infinity ? -L::infinity() : L::lowest(); break;
+      default: value = static_cast<T>(-1);
+    }
+    std::memcpy(&bits, &value, sizeof value);
+  });
+  return bits;
 }
 
 class ReduceDescription final : public Description {

@@ -10,8 +10,8 @@ namespace trine::detail {
 /// The sizes of a grid of measurements, by dimension.
 using Extents = std::vector<std::vector<double>>;
 
-/// Calls that share a grid of measured times: one operation, dtype, function and axis, up to what makes
-/// no difference in time worth another measurement (signs, maps, layouts).
+/// Calls that share a grid of measured times: one operation, dtype, function and axis, up to what
+/// makes no difference in time worth another measurement (signs, maps, layouts).
 struct CallClass {
   Operation operation = Operation::reduce;
   Function function{};
@@ -22,7 +22,7 @@ struct CallClass {
 };
 constexpr int kNoClass = -1;
 
-/// What an operation reads, writes and computes.
+/// The amount that an operation reads, writes and computes.
 struct Work {
   Operation operation = Operation::reduce;
   Dtype dtype = Dtype::f32;  ///< of what is computed with: of accurate products f64

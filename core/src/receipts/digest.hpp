@@ -1,5 +1,5 @@
-// The digest of a view in host memory. docs/receipts.md defines it: blocks of the logical sequence, hashed
-// in any order, by whoever has them in a cache.
+// The digest of a view in host memory. docs/receipts.md defines it: blocks of the logical sequence,
+// hashed in any order, by whoever has them in a cache.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace trine::detail {
 
-/// What the elements of an operand count as.
+/// How the elements of an operand count.
 Counted counted(Dtype dtype, bool moves_bits);
 
 class Digest {
@@ -26,7 +26,8 @@ class Digest {
 
   /// Hashes the blocks that begin in [first, last), where they are this view's; from any thread.
   void see(const void* first, const void* last) noexcept;
-  /// Hashes the blocks of `bytes` bytes from `position`, a multiple of kBlock, on: they lie at `data`.
+  /// Hashes the blocks of `bytes` bytes from `position`, a multiple of kBlock, on: they lie at
+  /// `data`.
   void take(uint64_t position, const char* data, uint64_t bytes);
   /// Hashes what nobody has hashed, on several threads, and puts all together.
   std::string text();

@@ -14,8 +14,8 @@
 namespace trine::detail {
 
 ReceiptFile* ReceiptFile::get() {
-  // Never closed: calls may come from others' destructors. Loading, not a static's own guard, for which a child that
-  // was forked meanwhile would wait for ever.
+  // Never closed: calls may come from others' destructors. Loading, not a static's own guard, for
+  // which a child that was forked meanwhile would wait for ever.
   static constinit std::atomic<bool> is_known{false};
   static constinit ReceiptFile* file = nullptr;
   if (is_known.load(std::memory_order_acquire)) return file;

@@ -10,7 +10,8 @@ namespace trine::detail {
 
 class ReceiptFile {
  public:
-  /// The process's file; null without TRINE_RECEIPTS, or where it couldn't be opened, which is said once.
+  /// The process's file; null without TRINE_RECEIPTS, or where it couldn't be opened, which is said
+  /// once.
   static ReceiptFile* get();
 
   /// TRINE_RECEIPTS_KEEP: `inputs`, or `all` for outputs, too.

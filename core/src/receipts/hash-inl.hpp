@@ -13,7 +13,7 @@ template <class Word>
 constexpr Word kInfinity = sizeof(Word) == 4 ? Word(0x7f800000) : Word(0x7ff0000000000000);
 template <class Word>
 constexpr Word kMagnitude = static_cast<Word>(~Word(0)) >> 1;
-/// What every NaN counts as.
+/// The value that every NaN counts as.
 template <class Word>
 constexpr Word kNaN = kInfinity<Word> | (kInfinity<Word> ^ kInfinity<Word> << 1) >> 1;
 

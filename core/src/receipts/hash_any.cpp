@@ -3,10 +3,6 @@
 
 namespace trine::detail {
 
-#ifdef TRINE_HASH_AVX2
-Hash hash_block_avx2(const void* data, std::size_t bytes, Counted as);
-#endif
-
 Hash hash_block(const void* data, std::size_t bytes, Counted as) {
 #ifdef TRINE_HASH_AVX2
   static const bool kHasAvx2 = __builtin_cpu_supports("avx2");

@@ -1,7 +1,6 @@
 // The calls on queues that leave receipts.
 #include <trine/elementwise.hpp>
 
-#include "calls.hpp"
 #include "core/src/call/commands.hpp"
 #include "core/src/call/run.hpp"
 #include "receipt.hpp"

@@ -14,7 +14,7 @@ namespace trine {
 namespace detail {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{32}
+constexpr uint64_t kChunk = uint64_t{32}
                             << 20;  ///< of device memory, on its way through the host's
 
 /// The bits' own text, since JSON has no NaN and no infinity.
@@ -52,7 +52,7 @@ ConstHostView at(const void* data, const View& v) {
   return {data, v.dtype, v.rows, v.cols, v.batch, v.row_stride, v.col_stride, v.batch_stride};
 }
 
-/// Of what will be overwritten.
+/// The digest of memory that will be overwritten.
 std::string digest_now(const ConstHostView& view, Counted as) {
   Digest digest(view, as);
   return text_of(digest, keeps(false));
@@ -144,7 +144,7 @@ QueueReceipt::QueueReceipt(Queue& queue, Receipt begun) : receipt(std::move(begu
     queue_.wait();
 }
 
-/// What can't be digested makes no call fail: wrong arguments it refuses itself, in its own words.
+/// A failing digest makes no call fail: the call refuses wrong arguments itself, in its own words.
 template <class Body>
 void QueueReceipt::attempt(Body&& body) {
   if (!receipt.why.empty()) return;
@@ -165,23 +165,23 @@ std::string QueueReceipt::digest(const View& view, bool moves_bits, bool keeps) 
     Digest digest(at(static_cast<const char*>(host) + first, view), as);
     return text_of(digest, keeps);
   }
-  std::string piece;
+  std::string chunk;
   const auto fetch = [&](uint64_t offset, uint64_t count) {
-    piece.resize(count);
+    chunk.resize(count);
     copy(queue_, vector(view.buffer, Dtype::b8, static_cast<int64_t>(count), first + offset),
-         host_vector(piece.data(), Dtype::b8, static_cast<int64_t>(count)));
+         host_vector(chunk.data(), Dtype::b8, static_cast<int64_t>(count)));
     queue_.wait();
   };
   Digest digest(at(nullptr, view), as);
   if (digest.is_dense() && !keeps) {
-    for (uint64_t offset = 0; offset < bytes; offset += kPiece) {
-      fetch(offset, std::min(kPiece, bytes - offset));
-      digest.take(offset, piece.data(), piece.size());
+    for (uint64_t offset = 0; offset < bytes; offset += kChunk) {
+      fetch(offset, std::min(kChunk, bytes - offset));
+      digest.take(offset, chunk.data(), chunk.size());
     }
     return digest.text();
   }
   if (bytes != 0) fetch(0, bytes);
-  Digest whole(at(piece.data(), view), as);
+  Digest whole(at(chunk.data(), view), as);
   return text_of(whole, keeps);
 }
 
@@ -202,13 +202,10 @@ double QueueReceipt::number(const Scalar& scalar, Dtype dtype) {
     unsigned char bytes[16] = {};
     copy(queue_, scalar.element(), host_vector(static_cast<void*>(bytes), dtype, 1));
     queue_.wait();
-    const auto read = [&](auto number) {
+    visit_number(dtype, [&](auto number) {
       std::memcpy(&number, bytes, sizeof number);
-      return static_cast<double>(number);
-    };
-    value = dtype == Dtype::f32   ? read(float{})
-            : dtype == Dtype::f64 ? read(double{})
-                                  : read(int32_t{});
+      value = static_cast<double>(number);
+    });
   });
   return value;
 }

@@ -29,7 +29,7 @@ class HostReceipt {
   HostReceipt(const AnyOperation& operation, const std::vector<ConstHostView>& data,
               bool is_in_place);
   HostReceipt(const HostReceipt&) = delete;
-  /// Of who reads the inputs where they are.
+  /// The witness of a call that reads the inputs where they are.
   const trine_witness* witness() const { return &witness_; }
   /// Reads the inputs in threads of its own, until finish().
   void read_inputs_meanwhile();
@@ -42,11 +42,14 @@ class HostReceipt {
   std::future<void> reading_;  ///< ends before the digests do
 };
 
+/// run() of any operation, with a receipt where the process leaves them.
+Choice run_with_receipt(Queue& queue, const AnyOperation& operation, std::string_view rung);
+
 /// Whether calls on the queue leave receipts.
 bool leaves_receipt(Queue& queue);
 
-/// A call on a queue that leaves a receipt: what is read is digested before it, after the queue's earlier
-/// work; the output when the call has ended. Where that can't be, the receipt says why.
+/// A call on a queue that leaves a receipt: what is read is digested before it, after the queue's
+/// earlier work; the output when the call has ended. Where that can't be, the receipt says why.
 class QueueReceipt {
  public:
   QueueReceipt(Queue& queue, Receipt begun);

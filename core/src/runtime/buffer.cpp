@@ -29,7 +29,7 @@ std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t 
   return state;
 }
 
-/// What ask() says, asked again as long as memory that was let go of becomes free.
+/// The answer of ask(), asked again as long as memory that was let go of becomes free.
 template <class Ask>
 trine_status ask_for_memory(const DeviceState& device, uint32_t kind, Ask&& ask) {
   for (;;) {

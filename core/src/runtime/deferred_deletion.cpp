@@ -12,7 +12,8 @@
 namespace trine::detail {
 namespace {
 
-/// All that was deferred, the eldest first. `mutex` guards it, but for what arrives, since dropping waits for nobody.
+/// All that was deferred, the eldest first. `mutex` guards it, but for what arrives, since dropping
+/// waits for nobody.
 struct Deferred {
   std::mutex mutex;
   std::atomic<DeferredDeletion*> arrived{nullptr};
@@ -59,7 +60,7 @@ struct Deferred {
   }
 };
 
-/// Of the process, without an allocation; a forked child leaves its parent's alone.
+/// The process's list, made without an allocation; a forked child leaves its parent's alone.
 Deferred& deferred() noexcept {
   static constinit Deferred first;
   return kit::is_forked() ? kit::singleton<Deferred>() : first;

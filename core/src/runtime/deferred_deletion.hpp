@@ -21,12 +21,13 @@ struct DeferredDeletion : kit::Allocated {
 /// Frees `dropped` when it has passed(); needs no memory.
 void defer(DeferredDeletion* dropped) noexcept;
 
-/// Frees what has passed, and stops after some few that haven't: a call costs the same however much is in
-/// flight, and the next one goes on there.
+/// Frees what has passed, and stops after some few that haven't: a call costs the same however much
+/// is in flight, and the next one goes on there.
 void collect() noexcept;
 
-/// For who finds memory of `device` and `kind` exhausted: waits until some that was dropped is free, or
-/// returns false where there is none. No queue may be locked, since what was dropped may have to ask it.
+/// Waits, where memory of `device` and `kind` is exhausted, until some that was dropped is
+/// free, or returns false where there is none. No queue may be locked, since what was dropped may
+/// have to ask it.
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept;
 
 }  // namespace trine::detail

@@ -24,7 +24,8 @@ std::string id_of(const registry::Backend& backend, int32_t index) {
   return backend.name == "cpu" ? backend.name : cat(backend.name, ":", index);
 }
 
-/// The process's registry. Device_lost in a child for whose fork other threads loaded libraries too long.
+/// The process's registry. Device_lost in a child for whose fork other threads loaded libraries too
+/// long.
 Registry& the_registry() {
   if (registry::is_torn())
     detail::fail(
@@ -93,8 +94,8 @@ int32_t first_for_this_rank(const registry::Backend& backend) {
   return all.empty() ? 0 : std::max(0, parse(detail::of_this_rank(all).id).index);
 }
 
-/// Backends with their devices, then those that are absent. Those whose drivers `auto` doesn't wake come into `asleep`, if
-/// it is given, with the reason; but not `named`.
+/// Backends with their devices, then those that are absent. Those whose drivers `auto` doesn't wake
+/// come into `asleep`, if it is given, with the reason; but not `named`.
 std::vector<BackendInfo> list_backends(std::vector<BackendInfo>* asleep = nullptr,
                                        std::string_view named = {}) {
   std::vector<BackendInfo> list;
@@ -270,7 +271,7 @@ Device open(std::string_view name) {
   return detail::entry([&] { return open_device(name); });
 }
 
-// What a device is can still be asked when it is lost.
+// A lost device can still be asked for its facts.
 const Facts& Device::facts() const { return detail::Access::some(*this).facts; }
 const std::string& Device::id() const { return detail::Access::some(*this).id; }
 const std::string& Device::backend() const { return detail::Access::some(*this).backend.name; }

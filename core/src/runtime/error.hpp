@@ -1,4 +1,4 @@
-// How core fails: one exception type, sentences put together from pieces.
+// How core fails: one exception type, sentences put together from words.
 #pragma once
 
 #include <pthread.h>
@@ -13,18 +13,18 @@
 
 namespace trine::detail {
 
-inline void append(std::string& text, std::string_view piece) { text += piece; }
-inline void append(std::string& text, const char* piece) { text += piece; }
+inline void append(std::string& text, std::string_view word) { text += word; }
+inline void append(std::string& text, const char* word) { text += word; }
 template <class Number>
 requires std::is_integral_v<
     Number>  // kit::number_text() for others: std::to_string asks the locale
-void append(std::string& text, Number piece) { text += std::to_string(piece); }
+void append(std::string& text, Number word) { text += std::to_string(word); }
 
-/// "rows is " + 3 + "…": one string of all pieces.
-template <class... Pieces>
-std::string cat(const Pieces&... pieces) {
+/// "rows is " + 3 + "…": one string of all words.
+template <class... Words>
+std::string cat(const Words&... words) {
   std::string text;
-  (append(text, pieces), ...);
+  (append(text, words), ...);
   return text;
 }
 
@@ -51,20 +51,20 @@ std::string time_text(double seconds);
 /// out_of_memory, for which no memory is needed.
 [[noreturn]] void fail_without_memory();
 
-template <class... Pieces>
-[[noreturn]] void fail(Status status, const Pieces&... pieces) {
+template <class... Words>
+[[noreturn]] void fail(Status status, const Words&... words) {
   try {
-    throw Error(status, cat(pieces...));
+    throw Error(status, cat(words...));
   } catch (const std::bad_alloc&) { fail_without_memory(); }
 }
 
-template <class... Pieces>
-[[noreturn]] void refuse(const Pieces&... pieces) {
-  fail(Status::invalid_argument, pieces...);
+template <class... Words>
+[[noreturn]] void refuse(const Words&... words) {
+  fail(Status::invalid_argument, words...);
 }
 
-/// A thread that is cancelled inside a driver would be unwound through code that expects nothing of the kind
-/// and leaves its locks held. So it is cancelled at the program's next cancellation point.
+/// A thread that is cancelled inside a driver would be unwound through code that expects nothing of
+/// the kind and leaves its locks held. So it is cancelled at the program's next cancellation point.
 class Uncancelled {
  public:
   Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -10,8 +10,8 @@
 
 namespace trine::detail {
 
-/// Runs body(thread) on `count` threads, the caller's among them, which is the only one in a forked child; throws what
-/// one of them threw.
+/// Runs body(thread) on `count` threads, the caller's among them, which is the only one in a forked
+/// child; throws what one of them threw.
 template <class Body>
 void on_threads(int count, const Body& body) {
   std::vector<std::future<void>> others;  // whose ends wait for the threads

@@ -143,7 +143,8 @@ PersistentLock::PersistentLock() {
   while (folder_.descriptor >= 0 && flock(folder_.descriptor, LOCK_EX) != 0 && errno == EINTR) {}
 }
 
-// A child that was forked meanwhile has the descriptor too: closing ours would not give the lock back.
+// A child that was forked meanwhile has the descriptor too: closing ours would not give the lock
+// back.
 PersistentLock::~PersistentLock() {
   if (folder_.descriptor >= 0) flock(folder_.descriptor, LOCK_UN);
 }

@@ -1,5 +1,6 @@
-// Small text files of measurements that Trine keeps for the user, one for each device: a header with
-// the kind and its version, what it was measured on, rows of words, a checksum over all of that.
+// Small text files of measurements that Trine keeps for the user, one for each device: a header
+// with the kind and its version, what it was measured on, rows of words, a checksum over all of
+// that.
 //
 //   trine tuning 1                      the kind, the version of its rows
 //   host Intel(R) Xeon(R) …             what it is about, and under which versions: PersistentKey
@@ -9,9 +10,10 @@
 //   checksum 0123456789abcdef
 //
 // They lie in TRINE_DATA_DIR (empty: nothing is kept), else XDG_DATA_HOME/trine, else
-// HOME/.local/share/trine; nowhere in a setuid program. A file is read whole and all of it is checked
-// before any of it is used. It is replaced whole (a temporary, fsync, rename), so any number of
-// processes may read and write at once: the last one wins, PersistentLock keeps them apart. docs/decisions/persistent-files.md says why so.
+// HOME/.local/share/trine; nowhere in a setuid program. A file is read whole and all of it is
+// checked before any of it is used. It is replaced whole (a temporary, fsync, rename), so any
+// number of processes may read and write at once: the last one wins, PersistentLock keeps them
+// apart. docs/decisions/persistent-files.md says why so.
 #pragma once
 
 #include <string>
@@ -23,7 +25,7 @@
 
 namespace trine::detail {
 
-/// What a file is about: where one line differs, the file is foreign.
+/// The subject of a file: where one line differs, the file is foreign.
 struct PersistentKey {
   struct Line {
     std::string name, value;
@@ -63,12 +65,13 @@ Saved read_persistent_at(std::string path, std::string_view kind, int version,
 std::string write_persistent(std::string_view kind, int version, const PersistentKey& key,
                              const std::vector<std::string>& rows);
 
-/// Makes the folder where it isn't there yet: before the lock of who is going to write the first file.
+/// Makes the folder where it isn't there yet: before the lock of who is going to write the first
+/// file.
 void make_saved_folder();
 
-/// While it lives, no other process or thread has one: for who reads a file, adds to it and writes it.
-/// The kernel gives it back for a process that died. Where the folder isn't there, nothing needs it; where
-/// it can't be locked (a file system without locks), the last one wins as ever.
+/// While it lives, no other process or thread has one: for who reads a file, adds to it and writes
+/// it. The kernel gives it back for a process that died. Where the folder isn't there, nothing
+/// needs it; where it can't be locked (a file system without locks), the last one wins as ever.
 class PersistentLock {
  public:
   PersistentLock();
@@ -86,11 +89,12 @@ std::string_view take_last(std::string_view& text);
 /// A positive number of seconds that is all of `word`.
 bool read_seconds(std::string_view word, double& value);
 
-/// Before long work whose end is write_persistent(): throws as that would where the folder, or the one to
-/// make it in, takes no file.
+/// Before long work whose end is write_persistent(): throws as that would where the folder, or the
+/// one to make it in, takes no file.
 void check_writable();
 
-/// Removes every file of the kind, of all devices, and returns their paths. Throws as write_persistent().
+/// Removes every file of the kind, of all devices, and returns their paths. Throws as
+/// write_persistent().
 std::vector<std::string> forget_persistent(std::string_view kind);
 
 }  // namespace trine::detail

@@ -54,8 +54,8 @@ std::shared_ptr<EventState> record(QueueState& queue) {
 
 namespace {
 
-/// A queue of one backend waiting for an event of another: when the event has passed, the far side's
-/// own thread signals an event of the near side. Kept until then.
+/// A queue of one backend waiting for an event of another: when the event has passed, the far
+/// side's own thread signals an event of the near side. Kept until then.
 struct Bridge : DeferredDeletion {
   bool passed() noexcept override { return fired.load(std::memory_order_acquire); }
   static void fire(void* self) {
@@ -102,7 +102,7 @@ void wait(QueueState& queue) {
     const std::lock_guard lock(queue.line->mutex);
     queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
     queue.line->has_work = false;
-    finished = queue.settle_helpers();
+    finished = queue.finish_helpers();
     queue.throw_failure();
     queue.logged = 0;
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pieces.hpp"
+#include "rectangles.hpp"
 
 namespace trine::detail {
 
@@ -99,7 +99,7 @@ void QueueState::note_failure(trine_status status, const char* sentence) noexcep
 namespace {
 
 /// Waits for a helper's work; a failure there becomes one of `queue`.
-void settle(QueueState& queue, QueueState& helper) noexcept {
+void finish(QueueState& queue, QueueState& helper) noexcept {
   const DeviceState& far = helper.device();
   const std::lock_guard lock(helper.line->mutex);
   const trine_status status = far.api.queue_wait(helper.line->queue);
@@ -121,16 +121,16 @@ void QueueState::keep(std::shared_ptr<QueueState> helper, Helpers& finished) {
   };
   const auto done = std::stable_partition(helpers.begin(), helpers.end(), works);
   for (auto one = done; one != helpers.end(); ++one) {
-    settle(*this, **one);
+    finish(*this, **one);
     finished.push_back(*one);
   }
   helpers.erase(done, helpers.end());
   helpers.push_back(std::move(helper));
 }
 
-Helpers QueueState::settle_helpers() noexcept {
+Helpers QueueState::finish_helpers() noexcept {
   if (helpers.empty()) return {};
-  for (const std::shared_ptr<QueueState>& helper : helpers) settle(*this, *helper);
+  for (const std::shared_ptr<QueueState>& helper : helpers) finish(*this, *helper);
   return std::exchange(helpers, {});
 }
 
@@ -217,15 +217,15 @@ trine_workspace QueueState::workspace(uint64_t bytes, std::unique_lock<std::mute
 void QueueState::fill(const trine_view& view, const void* element, uint32_t bytes,
                       const char* what) {
   const trine_backend& api = device().api;
-  const Pieces pieces = take_apart(view, view, bytes);
-  const bool dense = pieces.whole && pieces.height * pieces.outer == 1;
+  const Rectangles rectangles = take_apart(view, view, bytes);
+  const bool dense = rectangles.whole && rectangles.height * rectangles.outer == 1;
   if (!dense && api.fill_view)
     return expect(api.fill_view(line->queue, &view, element, bytes), what);
   // An old backend: a run of elements at a time.
   const auto run = [&](uint64_t offset, uint64_t width) {
     expect(api.fill(line->queue, view.memory, view.offset + offset, width, element, bytes), what);
   };
-  if (!pieces.whole) {
+  if (!rectangles.whole) {
     for (int64_t b = 0; b < view.batch; ++b)
       for (int64_t i = 0; i < view.rows; ++i)
         for (int64_t j = 0; j < view.cols; ++j)
@@ -234,9 +234,9 @@ void QueueState::fill(const trine_view& view, const void* element, uint32_t byte
               bytes);
     return;
   }
-  for (uint64_t i = 0; i < pieces.outer; ++i)
-    for (uint64_t row = 0; row < pieces.height; ++row)
-      run(i * pieces.step.target + row * pieces.pitch.target, pieces.width);
+  for (uint64_t i = 0; i < rectangles.outer; ++i)
+    for (uint64_t row = 0; row < rectangles.height; ++row)
+      run(i * rectangles.step.target + row * rectangles.pitch.target, rectangles.width);
 }
 
 void* QueueState::pack_state(const registry::Pack& pack, const trine_native& native) {

@@ -1,5 +1,5 @@
-// A device's roofs and transfer rates, measured on first use within about 50 ms and kept. First runs
-// of kernels, which may have to be built, are neither counted nor timed.
+// A device's roofs and transfer rates, measured on first use within about 50 ms and kept. First
+// runs of kernels, which may have to be built, are neither counted nor timed.
 #include <trine/place.hpp>
 
 #include <chrono>
@@ -19,8 +19,8 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Measures one device. Each figure is the best of a few back-to-back batches after a first run that
-/// doesn't count.
+/// Measures one device. Each figure is the best of a few back-to-back batches after a first run
+/// that doesn't count.
 class Meter {
  public:
   explicit Meter(const Device& device) : device_(device), queue_(device) {
@@ -130,7 +130,8 @@ class Meter {
     }
   }
 
-  /// What couldn't be measured comes from its neighbours, so that no prediction divides by zero.
+  /// Derives figures that couldn't be measured from their neighbours, so that no prediction divides
+  /// by zero.
   void derive() {
     const auto either = [](double value, double otherwise) {
       return value > 0 ? value : otherwise;
@@ -156,7 +157,7 @@ class Meter {
   Roofs roofs_;
 };
 
-/// What was measured, by device id: for the process, so that a device opened again isn't again.
+/// The roofs of each device id, kept for the process: a device opened again isn't measured again.
 struct Known {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<const Roofs>> by_id;

@@ -1,11 +1,11 @@
 // Where one end is the cpu's memory and the other end's device takes any host memory in its queue's
 // order, that device copies directly. Else the bytes go through a ring of pinned slots: while the
-// source's device fills one, the target's device drains another; events, bridged between the backends,
-// order the two queues.
+// source's device fills one, the target's device drains another; events, bridged between the
+// backends, order the two queues.
 #include <algorithm>
 #include <utility>
 
-#include "pieces.hpp"
+#include "rectangles.hpp"
 
 namespace trine::detail {
 namespace {
@@ -60,14 +60,15 @@ class Helper {
 /// The device at one end copies directly from or to the other end's host memory.
 void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker,
                    trine_direction direction, BufferState& source, trine_view from,
-                   BufferState& target, trine_view to, const Pieces& pieces) {
+                   BufferState& target, trine_view to, const Rectangles& rectangles) {
   Helper helper(queue, worker);
   QueueState& work = helper.get();
   source.used_on(work.line);
   target.used_on(work.line);
   (direction == TRINE_HOST_TO_DEVICE ? from.memory : to.memory) =
       (direction == TRINE_HOST_TO_DEVICE ? source : target).facts.host;
-  for_each_copy(pieces, direction, from, to, [&](const trine_copy& copy) { enqueue(work, copy); });
+  for_each_copy(rectangles, direction, from, to,
+                [&](const trine_copy& copy) { enqueue(work, copy); });
   helper.join();
 }
 
@@ -119,7 +120,7 @@ class Ring {
                       c.source_pitch, c.width, c.width, c.height});
   }
 
-  /// What is in the slot goes on its way to the target.
+  /// Sends the slot's bytes to the target.
   void hand_over() {
     order(reader_, writer_);
     for (const trine_copy& write : writes_) enqueue(writer_, write);
@@ -140,13 +141,13 @@ class Ring {
 };
 
 void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
-                 BufferState& target, const trine_view& to, const Pieces& pieces) {
-  Staging staging(queue, source, target, pieces.width * pieces.height * pieces.outer);
+                 BufferState& target, const trine_view& to, const Rectangles& rectangles) {
+  Staging staging(queue, source, target, rectangles.width * rectangles.height * rectangles.outer);
   Helper reader(queue, source.device), writer(queue, target.device);
   source.used_on(reader.get().line);
   target.used_on(writer.get().line);
   Ring ring(reader.get(), writer.get(), staging.memory());
-  for_each_copy(pieces, TRINE_DEVICE_TO_DEVICE, from, to, [&](const trine_copy& all) {
+  for_each_copy(rectangles, TRINE_DEVICE_TO_DEVICE, from, to, [&](const trine_copy& all) {
     const uint64_t width = std::min(all.width, kSlotBytes),
                    rows = std::max<uint64_t>(1, kSlotBytes / all.width);
     for (uint64_t row = 0; row < all.height; row += rows) {
@@ -169,22 +170,22 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
 }  // namespace
 
 void copy_between(QueueState& queue, BufferState& source, const trine_view& from,
-                  BufferState& target, const trine_view& to, const Pieces& pieces) {
+                  BufferState& target, const trine_view& to, const Rectangles& rectangles) {
   {
     const std::lock_guard lock(queue.line->mutex);
     queue.log(kLogged);
   }
-  // Pinned or wrapped memory of a device with its own memory may be cached there: only where both are
-  // one is the host's pointer as good as the device's.
+  // Pinned or wrapped memory of a device with its own memory may be cached there: only where both
+  // are one is the host's pointer as good as the device's.
   const auto takes_directly = [](const DeviceState& worker, const BufferState& other) {
     return other.device->in_place && other.facts.host && !worker.needs_pinned();
   };
   if (takes_directly(*target.device, source)) {
-    copy_directly(queue, target.device, TRINE_HOST_TO_DEVICE, source, from, target, to, pieces);
+    copy_directly(queue, target.device, TRINE_HOST_TO_DEVICE, source, from, target, to, rectangles);
   } else if (takes_directly(*source.device, target)) {
-    copy_directly(queue, source.device, TRINE_DEVICE_TO_HOST, source, from, target, to, pieces);
+    copy_directly(queue, source.device, TRINE_DEVICE_TO_HOST, source, from, target, to, rectangles);
   } else {
-    copy_staged(queue, source, from, target, to, pieces);
+    copy_staged(queue, source, from, target, to, rectangles);
   }
 }
 

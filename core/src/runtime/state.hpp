@@ -1,8 +1,9 @@
-// What stands behind the handles: devices, queues, events and buffers, and who keeps what alive.
+// The states behind the handles: devices, queues, events and buffers, and who keeps what alive.
 //
 // A queue's Timeline outlives the queue as long as a buffer remembers having been used on it, so
 // that a buffer dropped with work in flight knows what it must wait for. Whatever can't go at once
-// becomes DeferredDeletion (deferred_deletion.hpp) and goes later, in passing, without blocking anybody.
+// becomes DeferredDeletion (deferred_deletion.hpp) and goes later, in passing, without blocking
+// anybody.
 #pragma once
 
 #include <trine/operations.hpp>
@@ -22,14 +23,15 @@
 
 namespace trine::detail {
 
-/// Why a child that was forked while Trine was in use can't have a device of that backend; "" where it can: the cpu's
-/// work is done by the threads that call.
+/// Why a child that was forked while Trine was in use can't have a device of that backend; "" where
+/// it can: the cpu's work is done by the threads that call.
 std::string why_not_in_child(const registry::Backend& backend);
 
 /// The contract's facts of a device as the API shows them.
 Facts to_facts(const trine_device_facts& raw, std::string id);
 
-/// Of a backend's devices that are of the first one's kind, the one for this rank of MPI: ranks of a node take turns.
+/// The device for this rank of MPI among a backend's that are of the first one's kind: ranks of
+/// a node take turns.
 const Facts& of_this_rank(const std::vector<Facts>& devices);
 
 /// The backends among whose devices `auto` looks, with those devices.
@@ -70,10 +72,11 @@ struct DeviceState : kit::Allocated {
   trine_device* handle = nullptr;
   void* native_device = nullptr;
   void* native_context = nullptr;
-  /// A CPU computes in the host's memory, whatever its address. An integrated GPU shares it too, but
-  /// must pin whole pages of it first: calls on host data bring it what they need, as to any GPU.
+  /// A CPU computes in the host's memory, whatever its address. An integrated GPU shares it too,
+  /// but must pin whole pages of it first: calls on host data bring it what they need, as to any
+  /// GPU.
   bool in_place = false;
-  /// What it copies from or to another device goes through memory that it has pinned itself.
+  /// Its copies from or to another device go through memory that it has pinned itself.
   bool needs_pinned() const { return (raw.capabilities & TRINE_CAN_ORDER_PAGEABLE) == 0; }
   mutable std::atomic<const TuningTable*> tuning{nullptr};  ///< tuning_of() fills it in
   mutable std::atomic<bool> lost{false};
@@ -100,7 +103,7 @@ struct Timeline : kit::Allocated {
   bool has_work = false;  ///< something was enqueued since the last good wait
 };
 
-/// What was enqueued since the last good wait, to be named when something fails.
+/// A call since the last good wait, to be named when something fails.
 struct Logged {
   uint32_t operation = 0;  ///< trine_operation; 0: a copy, fill or wait
   const char* what = nullptr;
@@ -138,14 +141,14 @@ struct QueueState : DeferredDeletion {
   /// Notes a failure of work that ran inside the queue; the next wait throws it.
   void note_failure(trine_status status, const char* sentence) noexcept;
   void throw_failure();
-  /// Keeps a queue of another device that works for this one until wait(), which reports what failed
-  /// there. Those that are done are handed over, their failures noted: the caller lets them go when it
-  /// has unlocked this queue, since their end may look at what other queues hold.
+  /// Keeps a queue of another device that works for this one until wait(), which reports what
+  /// failed there. Those that are done are handed over, their failures noted: the caller lets them
+  /// go when it has unlocked this queue, since their end may look at what other queues hold.
   void keep(std::shared_ptr<QueueState> helper, Helpers& finished);
   /// Waits for the helpers, notes what failed, and hands them over likewise.
-  Helpers settle_helpers() noexcept;
-  /// Device memory for the launch that was logged last; grows, and zeroes the control bytes when they
-  /// may not be. `lock` is this queue's; where memory must be waited for, it is off meanwhile.
+  Helpers finish_helpers() noexcept;
+  /// Device memory for the launch that was logged last; grows, and zeroes the control bytes when
+  /// they may not be. `lock` is this queue's; where memory must be waited for, it is off meanwhile.
   trine_workspace workspace(uint64_t bytes, std::unique_lock<std::mutex>& lock);
   /// Enqueues the element all over a view, in as few commands as the backend takes; the queue is
   /// locked. `view` is canonical, touches an element, and its elements lie apart.

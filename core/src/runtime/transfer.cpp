@@ -15,7 +15,7 @@ constexpr uint64_t kStaged = uint64_t{4} << 20;
 /// One thread per 32 MiB, of at most half the machine: memcpy on one core is slower than the bus.
 int threads_for(uint64_t bytes) {
   const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const uint64_t most = std::min<uint64_t>(Lane::kThreads, std::max<uint64_t>(1, cores / 2));
+  const uint64_t most = std::min<uint64_t>(StreamSlot::kThreads, std::max<uint64_t>(1, cores / 2));
   return static_cast<int>(std::clamp<uint64_t>(bytes >> 25, 1, most));
 }
 
@@ -31,20 +31,20 @@ struct Chunks {
   uint64_t step() const { return each * static_cast<uint64_t>(threads); }
 };
 
-/// Of a lane's ring.
+/// A slot of a stream's ring.
 char* slot_of(char* ring, int thread, int turn) {
-  return ring + kSlot * static_cast<uint64_t>(thread * Lane::kSlotsEach + turn);
+  return ring + kSlot * static_cast<uint64_t>(thread * StreamSlot::kSlotsEach + turn);
 }
 
 /// Copies the bytes [first, last) of the stream of rows to or from `chunk`.
 template <bool to_chunk>
 void move_rows(const HostRows& rows, uint64_t first, uint64_t last, char* chunk) {
-  const Pieces& pieces = rows.pieces;
+  const Rectangles& rectangles = rows.rectangles;
   while (first < last) {
-    const uint64_t row = first / pieces.width, column = first % pieces.width;
-    const uint64_t count = std::min(pieces.width - column, last - first);
-    char* const host = rows.base + row / pieces.height * pieces.step.source +
-                       row % pieces.height * pieces.pitch.source + column;
+    const uint64_t row = first / rectangles.width, column = first % rectangles.width;
+    const uint64_t count = std::min(rectangles.width - column, last - first);
+    char* const host = rows.base + row / rectangles.height * rectangles.step.source +
+                       row % rectangles.height * rectangles.pitch.source + column;
     if constexpr (to_chunk) {
       std::memcpy(chunk, host, count);
     } else {
@@ -59,34 +59,35 @@ View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
   return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
 }
 
-/// The lane's pinned memory, or none where the rows need none or the device has none to give.
-char* ring_of(Lane& lane, const HostRows& rows) {
+/// The stream's pinned memory, or none where the rows need none or the device has none to give.
+char* ring_of(StreamSlot& stream, const HostRows& rows) {
   if (rows.pinned || rows.all < kStaged) return nullptr;
-  if (!lane.ring) {
+  if (!stream.ring) {
     try {
-      lane.ring =
-          Buffer(lane.queue.device(), kSlot * Lane::kThreads * Lane::kSlotsEach, Memory::pinned);
+      stream.ring = Buffer(stream.queue.device(),
+                           kSlot * StreamSlot::kThreads * StreamSlot::kSlotsEach, Memory::pinned);
     } catch (const Error&) { return nullptr; }
   }
-  return static_cast<char*>(lane.ring.host());
+  return static_cast<char*>(stream.ring.host());
 }
 
 /// Rectangles straight between host and device: small or pinned host memory.
 template <class Copy>
 void directly(const HostRows& rows, Copy&& copy_rows) {
-  const Pieces& pieces = rows.pieces;
-  const auto width = static_cast<int64_t>(pieces.width),
-             height = static_cast<int64_t>(pieces.height);
-  for (uint64_t i = 0; i < pieces.outer; ++i) {
-    HostView view = host_row_major(rows.base + i * pieces.step.source, Dtype::b8, height, width);
-    view.row_stride = static_cast<int64_t>(pieces.pitch.source);
-    copy_rows(view, i * pieces.width * pieces.height);
+  const Rectangles& rectangles = rows.rectangles;
+  const auto width = static_cast<int64_t>(rectangles.width),
+             height = static_cast<int64_t>(rectangles.height);
+  for (uint64_t i = 0; i < rectangles.outer; ++i) {
+    HostView view =
+        host_row_major(rows.base + i * rectangles.step.source, Dtype::b8, height, width);
+    view.row_stride = static_cast<int64_t>(rectangles.pitch.source);
+    copy_rows(view, i * rectangles.width * rectangles.height);
   }
 }
 
 }  // namespace
 
-void Lane::show(const trine_witness* to) {
+void StreamSlot::show(const trine_witness* to) {
   if (to == witness) return;
   witness = to;
   const QueueState& state = *Access::state(queue);
@@ -94,16 +95,16 @@ void Lane::show(const trine_witness* to) {
   if (state.device().api.queue_witness) state.device().api.queue_witness(state.line->queue, to);
 }
 
-void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset) {
-  char* const ring = ring_of(lane, from);
+void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint64_t offset) {
+  char* const ring = ring_of(stream, from);
   if (!ring) {
     return directly(from, [&](const HostView& rows, uint64_t at) {
-      copy(lane.queue, rows, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at));
+      copy(stream.queue, rows, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at));
     });
   }
   const Chunks chunks(from);
   on_threads(chunks.threads, [&](int thread) {
-    Lane::Slots& slots = lane.slots[thread];
+    StreamSlot::Slots& slots = stream.slots[thread];
     for (uint64_t first = chunks.first(thread); first < chunks.bytes; first += chunks.step()) {
       const uint64_t count = std::min(chunks.each, chunks.bytes - first);
       char* const slot = slot_of(ring, thread, slots.next);
@@ -111,32 +112,32 @@ void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t off
       slots.next ^= 1;
       drained.wait();
       move_rows<true>(from, first, first + count, slot);
-      copy(lane.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
+      copy(stream.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
            bytes_of(buffer, offset + first, count));
-      drained = lane.queue.record();
-      lane.queue.flush();
+      drained = stream.queue.record();
+      stream.queue.flush();
     }
   });
 }
 
-void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows& to) {
-  char* const ring = ring_of(lane, to);
+void download(StreamSlot& stream, const Buffer& buffer, uint64_t offset, const HostRows& to) {
+  char* const ring = ring_of(stream, to);
   if (!ring) {
     directly(to, [&](const HostView& rows, uint64_t at) {
-      copy(lane.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at), rows);
+      copy(stream.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at), rows);
     });
-    return lane.queue.flush();
+    return stream.queue.flush();
   }
   const Chunks chunks(to);
   on_threads(chunks.threads, [&](int thread) {
-    Event arrived[Lane::kSlotsEach];
+    Event arrived[StreamSlot::kSlotsEach];
     const auto request = [&](uint64_t first, int turn) {
       if (first >= chunks.bytes) return;
       const uint64_t count = std::min(chunks.each, chunks.bytes - first);
-      copy(lane.queue, bytes_of(buffer, offset + first, count),
+      copy(stream.queue, bytes_of(buffer, offset + first, count),
            host_vector(slot_of(ring, thread, turn), Dtype::b8, static_cast<int64_t>(count)));
-      arrived[turn] = lane.queue.record();
-      lane.queue.flush();
+      arrived[turn] = stream.queue.record();
+      stream.queue.flush();
     };
     request(chunks.first(thread), 0);
     int turn = 0;

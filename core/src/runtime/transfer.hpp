@@ -2,16 +2,16 @@
 // through a ring of pinned chunks that several threads fill while the device drains it.
 #pragma once
 
-#include "pieces.hpp"
+#include "rectangles.hpp"
 
 namespace trine::detail {
 
 /// A queue of a device with the pinned memory its transfers use; lent to one call at a time.
-struct Lane : kit::Allocated {
+struct StreamSlot : kit::Allocated {
   static constexpr int kThreads = 4, kSlotsEach = 2;
 
-  explicit Lane(const Device& device) : queue(device) {}
-  /// What the lane's call reads and writes from now on; null: to nobody.
+  explicit StreamSlot(const Device& device) : queue(device) {}
+  /// Shows what the stream's call reads and writes from now on; null: to nobody.
   void show(const trine_witness* to);
   Queue queue;
   Buffer ring;  ///< pinned, some slots for each thread; made by the first large transfer
@@ -22,18 +22,18 @@ struct Lane : kit::Allocated {
   } slots[kThreads];
 };
 
-/// Host memory as a stream of rows: `pieces` of an element size over `base`.
+/// Host memory as a stream of rows: `rectangles` of an element size over `base`.
 struct HostRows {
   char* base = nullptr;
-  Pieces pieces;
-  uint64_t bytes() const { return pieces.width * pieces.height * pieces.outer; }
+  Rectangles rectangles;
+  uint64_t bytes() const { return rectangles.width * rectangles.height * rectangles.outer; }
   bool pinned = false;
   uint64_t all = 0;  ///< bytes of the operand of which these are a chunk, or the whole
 };
 
 /// Moves the rows, one after the other, to or from the dense bytes of `buffer` from `offset` on.
-/// Enqueued work may be left in flight: host memory is used until the lane's queue has passed it.
-void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset);
-void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows& to);
+/// Enqueued work may be left in flight: host memory is used until the stream's queue has passed it.
+void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint64_t offset);
+void download(StreamSlot& stream, const Buffer& buffer, uint64_t offset, const HostRows& to);
 
 }  // namespace trine::detail

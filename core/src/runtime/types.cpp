@@ -1,4 +1,5 @@
 // The words of the API, there and back, and the exception that carries a sentence.
+#include <trine/lists.h>
 #include <trine/version.h>
 #include <trine/types.hpp>
 
@@ -10,20 +11,28 @@
 namespace trine {
 namespace {
 
-// The words of each enumeration, whose values count from 1.
+// The words of each enumeration. Except for statuses, values count from 1.
 using Word = std::string_view;
 constexpr Word kStatuses[] = {"ok",          "invalid_argument", "unsupported",
                               "not_found",   "out_of_memory",    "backend_error",
                               "device_lost",
                               "unknown",  // TRINE_NOT_READY is no Status
                               "internal"};
-constexpr Word kDtypes[] = {"f32",  "f64", "i32", "i64", "u32", "u64", "f16",
-                            "bf16", "b8",  "b16", "b32", "b64", "b128"};
-constexpr Word kOperations[] = {"reduce", "transpose", "gemm"};
-constexpr Word kFunctions[] = {"sum", "prod", "min", "max", "argmin", "argmax"};
-constexpr Word kMaps[] = {"identity", "abs", "square", "product"};
-constexpr Word kAxes[] = {"all", "each_row", "each_column"};
-constexpr Word kNumerics[] = {"reproducible", "fast", "study", "vendor", "accurate"};
+constexpr Word kDtypes[] = {TRINE_DTYPES(TRINE_WORD)};
+constexpr Word kOperations[] = {TRINE_OPERATIONS(TRINE_WORD)};
+constexpr Word kFunctions[] = {TRINE_FUNCTIONS(TRINE_WORD)};
+constexpr Word kMaps[] = {TRINE_MAPS(TRINE_WORD)};
+constexpr Word kAxes[] = {TRINE_AXES(TRINE_WORD)};
+constexpr Word kNumerics[] = {TRINE_NUMERICS(TRINE_WORD)};
+
+/// Whether a list has the values 1, 2, 3 …, as the words' order needs.
+consteval bool counts(std::initializer_list<uint32_t> values) {
+  uint32_t expected = 0;
+  return std::ranges::all_of(values, [&](uint32_t value) { return value == ++expected; });
+}
+static_assert(counts({TRINE_DTYPES(TRINE_VALUE)}) && counts({TRINE_OPERATIONS(TRINE_VALUE)}));
+static_assert(counts({TRINE_FUNCTIONS(TRINE_VALUE)}) && counts({TRINE_MAPS(TRINE_VALUE)}));
+static_assert(counts({TRINE_AXES(TRINE_VALUE)}) && counts({TRINE_NUMERICS(TRINE_VALUE)}));
 
 std::string_view word_of(std::span<const Word> words, auto value, uint32_t first = 1) noexcept {
   const uint32_t index = static_cast<uint32_t>(value) - first;

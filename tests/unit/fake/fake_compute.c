@@ -1,6 +1,8 @@
-/* The three operations, and elementwise commands, as plain loops over doubles: enough for small whole
+/* The operations, and elementwise commands, as plain loops over doubles: enough for small whole
  * numbers. */
 #include <string.h>
+
+#include <trine/lists.h>
 
 #include "fake_parts.h"
 
@@ -85,9 +87,12 @@ static void gemm(const trine_gemm* op) {
 }
 
 void fake_compute(const trine_call* call) {
-  if (call->operation == TRINE_REDUCE) reduce(call->descriptor);
-  if (call->operation == TRINE_TRANSPOSE) transpose(call->descriptor);
-  if (call->operation == TRINE_GEMM) gemm(call->descriptor);
+  switch (call->operation) {
+#define TRINE_COMPUTE(VALUE, word, ...) \
+  case TRINE_##VALUE: word(call->descriptor); break;
+    TRINE_OPERATIONS(TRINE_COMPUTE)
+#undef TRINE_COMPUTE
+  }
 }
 
 static double number(const trine_number* n, uint32_t dtype) {

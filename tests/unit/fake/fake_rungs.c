@@ -6,6 +6,8 @@
 
 #include "fake_parts.h"
 
+#include <trine/lists.h>
+
 #ifndef FAKE_NAP
 #define FAKE_NAP 0 /* nanoseconds that each launch sleeps */
 #endif
@@ -42,9 +44,10 @@ enum { NAIVE, TUNED_RUNG, PICKY };
 const trine_rung* fake_rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   *stride = sizeof(trine_rung);
   switch (operation) {
-    case TRINE_REDUCE: *count = 3; return reduce_rows;
-    case TRINE_TRANSPOSE: *count = 1; return transpose_rows;
-    case TRINE_GEMM: *count = 2; return gemm_rows;
+#define TRINE_ROWS(VALUE, word, ...) \
+  case TRINE_##VALUE: *count = sizeof word##_rows / sizeof(trine_rung); return word##_rows;
+    TRINE_OPERATIONS(TRINE_ROWS)
+#undef TRINE_ROWS
     default: *count = 0; return NULL;
   }
 }
@@ -102,9 +105,7 @@ typedef struct launch_task {
   uint32_t operation;
   trine_status fault;
   union {
-    trine_reduce reduce;
-    trine_transpose transpose;
-    trine_gemm gemm;
+    TRINE_DESCRIPTOR_MEMBERS
   } op;
 } launch_task;
 
@@ -142,9 +143,6 @@ trine_status fake_launch(trine_queue* queue, const trine_selection* selection,
   task->space = *space;
   task->operation = call->operation;
   task->fault = fake_fault(FAKE_IN_QUEUE);
-  memcpy(&task->op, call->descriptor,
-         call->operation == TRINE_REDUCE      ? sizeof(trine_reduce)
-         : call->operation == TRINE_TRANSPOSE ? sizeof(trine_transpose)
-                                              : sizeof(trine_gemm));
+  memcpy(&task->op, call->descriptor, *(const uint32_t*)call->descriptor); /* its size */
   return fake_push(queue, run_launch, task);
 }

@@ -11,8 +11,9 @@
 
 namespace trine::detail {
 
-/// `outer` times `height` rows of `width` bytes. Steps are in bytes; `source` means nothing to a fill.
-struct Pieces {
+/// `outer` times `height` rows of `width` bytes. Steps are in bytes; `source` means nothing to a
+/// fill.
+struct Rectangles {
   uint64_t width = 0, height = 1, outer = 1;
   struct Step {
     uint64_t source = 0, target = 0;
@@ -23,10 +24,10 @@ struct Pieces {
 };
 
 /// Folds the dimensions that lie densely on both ends into the width. Views are canonical, of equal
-/// shape, and touch at least one element. `in_order`: rows come in the order of the dimensions, else in as
-/// few rectangles as there can be.
-inline Pieces take_apart(const trine_view& source, const trine_view& target, uint64_t element,
-                         bool in_order = false) {
+/// shape, and touch at least one element. `in_order`: rows come in the order of the dimensions,
+/// else in as few rectangles as there can be.
+inline Rectangles take_apart(const trine_view& source, const trine_view& target, uint64_t element,
+                             bool in_order = false) {
   struct Dimension {
     uint64_t extent, source, target;
   } all[3];
@@ -40,44 +41,44 @@ inline Pieces take_apart(const trine_view& source, const trine_view& target, uin
   add(target.cols, source.col_stride, target.col_stride);
   add(target.rows, source.row_stride, target.row_stride);
   add(target.batch, source.batch_stride, target.batch_stride);
-  Pieces pieces;
-  pieces.width = element;
+  Rectangles rectangles;
+  rectangles.width = element;
   for (int i = 0; i < count;) {
-    if (all[i].source != pieces.width || all[i].target != pieces.width) {
+    if (all[i].source != rectangles.width || all[i].target != rectangles.width) {
       ++i;
       continue;
     }
-    pieces.width *= all[i].extent;
+    rectangles.width *= all[i].extent;
     std::move(all + i + 1, all + count, all + i);
     --count;
     i = 0;
   }
-  pieces.whole = count < 2 || (count == 2 && pieces.width > element);
+  rectangles.whole = count < 2 || (count == 2 && rectangles.width > element);
   if (!in_order && count == 2 && all[0].extent < all[1].extent) std::swap(all[0], all[1]);
   if (count >= 1) {
-    pieces.height = all[0].extent;
-    pieces.pitch = {all[0].source, all[0].target};
+    rectangles.height = all[0].extent;
+    rectangles.pitch = {all[0].source, all[0].target};
   }
   if (count >= 2) {
-    pieces.outer = all[1].extent;
-    pieces.step = {all[1].source, all[1].target};
+    rectangles.outer = all[1].extent;
+    rectangles.step = {all[1].source, all[1].target};
   }
-  return pieces;
+  return rectangles;
 }
 
-/// Calls enqueue(copy) for each rectangle of the pieces.
+/// Calls enqueue(copy) for each rectangle of the rectangles.
 template <class Enqueue>
-void for_each_copy(const Pieces& pieces, trine_direction direction, const trine_view& source,
-                   const trine_view& target, Enqueue&& enqueue) {
-  for (uint64_t i = 0; i < pieces.outer; ++i)
+void for_each_copy(const Rectangles& rectangles, trine_direction direction,
+                   const trine_view& source, const trine_view& target, Enqueue&& enqueue) {
+  for (uint64_t i = 0; i < rectangles.outer; ++i)
     enqueue(trine_copy{sizeof(trine_copy), static_cast<uint32_t>(direction), source.memory,
-                       target.memory, source.offset + i * pieces.step.source,
-                       target.offset + i * pieces.step.target, pieces.pitch.source,
-                       pieces.pitch.target, pieces.width, pieces.height});
+                       target.memory, source.offset + i * rectangles.step.source,
+                       target.offset + i * rectangles.step.target, rectangles.pitch.source,
+                       rectangles.pitch.target, rectangles.width, rectangles.height});
 }
 
 /// In `queue`'s order, which belongs to either end. Views are checked.
 void copy_between(QueueState& queue, BufferState& source, const trine_view& from,
-                  BufferState& target, const trine_view& to, const Pieces& pieces);
+                  BufferState& target, const trine_view& to, const Rectangles& rectangles);
 
 }  // namespace trine::detail

@@ -1,5 +1,5 @@
-/* The lists of which words, tables and switches are made, each once: X(VALUE, word) for every value of an
- * enumeration of ops.h, in order. Plain C11; installed as <trine/lists.h>.
+/* The lists of which words, tables and switches are made, each once: X(VALUE, word) for every value
+ * of an enumeration of ops.h, in order. Plain C11; installed as <trine/lists.h>.
  *
  *   static const char* const axes[] = {TRINE_AXES(TRINE_WORD)};
  *
@@ -7,12 +7,12 @@
 #ifndef TRINE_LISTS_H
 #define TRINE_LISTS_H
 
-/* X for common uses: the word as a string, the value, each with a comma behind it; and for counting. */
+/* X for common uses: the word as a string, the value, each with a comma behind it; for counting. */
 #define TRINE_WORD(VALUE, word, ...) #word,
 #define TRINE_VALUE(VALUE, ...) TRINE_##VALUE,
 #define TRINE_ONE(...) +1
 
-/* X(VALUE, word, Struct): the descriptor is trine_<word>, the struct of the C++ API trine::<Struct>.
+/* X(VALUE, word, Struct): the descriptor is trine_<word>, the C++ API's struct trine::<Struct>.
  * `between()` stands between two of them. */
 #define TRINE_OPERATIONS_BY(X, between) \
   X(REDUCE, reduce, Reduce)             \

@@ -99,7 +99,7 @@ TEST(Numbers, ThatNameNothingAreRefusedByEachFunction) {
   const Names others = {"name",        "result_dtype",   "size_of",      "row_major",
                         "col_major",   "vector",         "batched",      "host_row_major",
                         "host_vector", "host_col_major", "host_batched", "predict",
-                        "Error",       "reduce_span"};
+                        "Error",       "reduce_all"};
   const std::string headers =
       text_of({"core/include/trine/", "types", "device", "queue", "buffer", "operations",
                "elementwise", "place", "host", "exact_sum", "partial", "tuning", "receipt"},

@@ -53,8 +53,8 @@ class TRINE_API Buffer {
   /// Throws Error: out_of_memory; unsupported if `bytes` exceeds Facts::max_buffer_bytes;
   /// invalid_argument for another kind.
   Buffer(const Device& device, uint64_t bytes, Memory kind = Memory::device);
-  /// Memory for `count` elements of type T, on `device`; errors as above, and invalid_argument for a
-  /// negative count or one beyond 2^63 bytes.
+  /// Memory for `count` elements of type T, on `device`; errors as above, and invalid_argument for
+  /// a negative count or one beyond 2^63 bytes.
   /// ```cpp
   /// trine::Buffer values = trine::Buffer::of<double>(trine::open("cpu"), 1000);
   /// ```
@@ -70,7 +70,8 @@ class TRINE_API Buffer {
   /// a plain pointer. Trine never frees it. It must outlive the buffer and all work on it.
   /// ```cpp
   /// std::vector<double> mine(100, 1.0);
-  /// trine::Buffer view_of_mine = trine::Buffer::adopt(trine::open("cpu"), mine.data(), 100 * sizeof(double));
+  /// trine::Device cpu = trine::open("cpu");
+  /// trine::Buffer view_of_mine = trine::Buffer::adopt(cpu, mine.data(), 100 * sizeof(double));
   /// ```
   static Buffer adopt(const Device& device, void* native, uint64_t bytes);
   /// Registers `bytes` of the caller's host memory with `device`.
@@ -130,9 +131,9 @@ struct View {
   int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
 };
 
-/// A scalar of an operation: a number of the program, or one element of device memory, which is read
-/// when the queue comes to the operation. So a result of one operation scales the next one, and nobody
-/// waits in between.
+/// A scalar of an operation: a number of the program, or one element of device memory, which is
+/// read when the queue comes to the operation. So a result of one operation scales the next one,
+/// and nobody waits in between.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
@@ -150,7 +151,8 @@ class Scalar {
   /// The one element of a 1 x 1 view of the operation's dtype, in memory of the queue's device.
   Scalar(View element) noexcept : element_(std::move(element)), on_device_(true) {}
 
-  /// Whether it is an element of device memory; then element() is its view, else number() its value.
+  /// Whether it is an element of device memory; then element() is its view, else number() its
+  /// value.
   bool on_device() const noexcept { return on_device_; }
   double number() const noexcept { return number_; }
   const View& element() const noexcept { return element_; }
@@ -189,7 +191,7 @@ struct BasicHostView {
   /// Distances between neighbours, in elements.
   int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
 
-  /// What may be written may also be read.
+  /// Memory that may be written may also be read.
   operator BasicHostView<const void>() const requires(!std::is_const_v<Data>) {
     return {data, dtype, rows, cols, batch, row_stride, col_stride, batch_stride};
   }
@@ -226,8 +228,9 @@ HostViewOf<Pointer> host_vector(Pointer data, Dtype dtype, int64_t size) {
   return {.data = data, .dtype = dtype, .rows = size, .cols = 1, .row_stride = 1};
 }
 
-/// `count` dense row-major matrices of rows x cols in host memory, one behind the other. Column-major
-/// ones, also of device memory: transposed(host_batched(data, dtype, count, cols, rows)).
+/// `count` dense row-major matrices of rows x cols in host memory, one behind the other.
+/// Column-major ones, also of device memory: transposed(host_batched(data, dtype, count, cols,
+/// rows)).
 template <class Pointer>
 HostViewOf<Pointer> host_batched(Pointer data, Dtype dtype, int64_t count, int64_t rows,
                                  int64_t cols) {
@@ -245,14 +248,15 @@ template <class V>
 concept AnyView =
     std::same_as<V, View> || std::same_as<V, HostView> || std::same_as<V, ConstHostView>;
 
-/// Parts of a view, which share its memory: in each matrix of a batch the `m` x `n` elements from row `i`,
-/// column `j` on; `count` rows or columns from `first` on. Throws Error (invalid_argument) for a part
-/// that isn't inside.
+/// Parts of a view, which share its memory: in each matrix of a batch the `m` x `n` elements from
+/// row `i`, column `j` on; `count` rows or columns from `first` on. Throws Error (invalid_argument)
+/// for a part that isn't inside.
 /// ```cpp
 /// std::vector<float> values(20 * 30);
 /// trine::HostView matrix = trine::host_row_major(values.data(), trine::Dtype::f32, 20, 30);
 /// trine::HostView block = trine::submatrix(matrix, 5, 10, 4, 4);
-/// trine::HostView last_row = trine::rows(matrix, 19, 1), first_columns = trine::cols(matrix, 0, 3);
+/// trine::HostView last_row = trine::rows(matrix, 19, 1);
+/// trine::HostView first_columns = trine::cols(matrix, 0, 3);
 /// ```
 template <AnyView V>
 V submatrix(V view, int64_t i, int64_t j, int64_t m, int64_t n) {
@@ -289,8 +293,8 @@ V cols(const V& view, int64_t first, int64_t count) {
   return submatrix(view, 0, first, view.rows, count);
 }
 
-/// The same elements with rows and columns exchanged, of each matrix of a batch; nothing moves. For gemm
-/// that is BLAS's "T"; of a dense row-major matrix it is a column-major one.
+/// The same elements with rows and columns exchanged, of each matrix of a batch; nothing moves. For
+/// gemm that is BLAS's "T"; of a dense row-major matrix it is a column-major one.
 /// ```cpp
 /// trine::View a = trine::row_major({}, trine::Dtype::f32, 20, 30);
 /// trine::View t = trine::transposed(a);  // 30 x 20, column-major
@@ -302,8 +306,9 @@ V transposed(V view) {
   return view;
 }
 
-/// All elements as one vector (n x 1), in the order in which they lie. Throws Error (invalid_argument)
-/// where they don't lie at one distance from each other, as in a matrix with padded rows.
+/// All elements as one vector (n x 1), in the order in which they lie. Throws Error
+/// (invalid_argument) where they don't lie at one distance from each other, as in a matrix with
+/// padded rows.
 template <AnyView V>
 V as_vector(V view) {
   struct Step {

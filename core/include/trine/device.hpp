@@ -23,7 +23,7 @@ namespace trine {
 /// The kind of processor behind a device. An OpenCL device may be any of them.
 enum class DeviceKind : uint32_t { cpu = 1, gpu = 2, other = 3 };
 
-/// The properties of a device. What the driver doesn't tell is 0 or empty.
+/// The properties of a device. Properties that the driver doesn't tell are 0 or empty.
 struct Facts {
   /// The name that open() takes: "cuda:0", "opencl:1", "cpu".
   std::string id;
@@ -62,7 +62,7 @@ struct BackendInfo {
   std::string build;
   /// Why it is absent, or which part of it is left out ("libcuda.so.1 was not found"); else empty.
   std::string reason;
-  /// Of a pack: the backend whose ladders it extends. Empty for a backend.
+  /// The backend whose ladders a pack extends. Empty for a backend.
   std::string extends;
   /// The backend's devices; empty for packs and absent backends.
   std::vector<Facts> devices;
@@ -70,18 +70,20 @@ struct BackendInfo {
 
 /// All backends with their devices, absent ones with the reason, then all rung packs.
 ///
-/// The first call wakes all drivers (0.1 to 1 s). A missing driver is an entry with a reason, never an
-/// error, and it is looked for again at the next call.
+/// The first call wakes all drivers (0.1 to 1 s). A missing driver is an entry with a reason, never
+/// an error, and it is looked for again at the next call.
 /// ```cpp
 /// for (const trine::BackendInfo& backend : trine::backends()) {
-///   std::cout << backend.name << ": " << backend.devices.size() << " devices " << backend.reason << "\n";
+///   std::cout << backend.name << ": " << backend.devices.size() << " devices "
+///             << backend.reason << "\n";
 /// }
 /// ```
 TRINE_API std::vector<BackendInfo> backends();
 
 /// The devices of all backends. open() takes the `id` of each.
 /// ```cpp
-/// for (const trine::Facts& device : trine::devices()) std::cout << device.id << " " << device.name << "\n";
+/// for (const trine::Facts& device : trine::devices())
+///   std::cout << device.id << " " << device.name << "\n";
 /// ```
 TRINE_API std::vector<Facts> devices();
 
@@ -93,8 +95,8 @@ TRINE_API std::vector<std::string> search_path();
 ///
 /// `path` is a shared library, or a folder in which all trine_*.so that export trine_rungs_v1 are
 /// taken. Only the packs in lib/trine/packs/ (the vendors' libraries) need this call; packs in
-/// search_path() load by themselves. Returns one entry for each pack at `path`. A pack that can't be
-/// loaded is an entry with a reason, no error. Loading a pack twice has no effect, and a pack is
+/// search_path() load by themselves. Returns one entry for each pack at `path`. A pack that can't
+/// be loaded is an entry with a reason, no error. Loading a pack twice has no effect, and a pack is
 /// never unloaded.
 /// ```cpp
 /// for (const trine::BackendInfo& pack : trine::load_packs("/opt/trine/lib/trine/packs")) {
@@ -170,15 +172,16 @@ class TRINE_API Device {
 /// Opens a device by name.
 ///
 /// `name` is a backend ("cuda": its first device), a device ("cuda:0", "opencl:1"), or either with
-/// options ("cpu:threads=8": so many threads, of those that there are; without, all: OMP_NUM_THREADS, or the cores
-/// that the process may use, 512 at most). Ranks of MPI
-/// on one node share it: with a backend's name, rank r among them opens device r modulo their number (of the
-/// first one's kind), and the cpu has its part of the cores (docs/mpi.md). Opening a name again while the device
-/// is open gives the same device. "auto" is refused: place() decides where an operation runs, and calls on host
-/// data (trine/host.hpp) take "auto" directly.
-/// Throws Error: not_found with the list of devices, the closest name and the reasons for absent
-/// backends; device_lost for all devices but the cpu in a child that was forked after a device had been opened
-/// (docs/lifetimes.md), where the cpu has no threads; backend_error with the driver's message.
+/// options ("cpu:threads=8": so many threads, of those that there are; without, all:
+/// OMP_NUM_THREADS, or the cores that the process may use, 512 at most). Ranks of MPI on one node
+/// share it: with a backend's name, rank r among them opens device r modulo their number (of the
+/// first one's kind), and the cpu has its part of the cores (docs/mpi.md). Opening a name again
+/// while the device is open gives the same device. "auto" is refused: place() decides where an
+/// operation runs, and calls on host data (trine/host.hpp) take "auto" directly. Throws Error:
+/// not_found with the list of devices, the closest name and the reasons for absent backends;
+/// device_lost for all devices but the cpu in a child that was forked after a device had been
+/// opened (docs/lifetimes.md), where the cpu has no threads; backend_error with the driver's
+/// message.
 /// ```cpp
 /// trine::Device device = trine::open("cpu:threads=2");
 /// std::cout << device.id() << ": " << device.facts().name << "\n";

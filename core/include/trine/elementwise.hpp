@@ -1,9 +1,9 @@
-/// What a solver needs between its products and sums: axpby() for vectors, scalar() for single numbers,
-/// both on the device. With Scalar they let a loop like that of conjugate gradients run without a wait
-/// for its sums (examples/conjugate_gradients.cpp).
+/// A solver's steps between its products and sums: axpby() for vectors, scalar() for single
+/// numbers, both on the device. With Scalar they let a loop like that of conjugate gradients run
+/// without a wait for its sums (examples/conjugate_gradients.cpp).
 ///
-/// Each result has the same bits on every device. Errors are those of run() (trine/operations.hpp); a
-/// refused call has written nothing. Thread safety: all functions may be called from any thread.
+/// Each result has the same bits on every device. Errors are those of run() (trine/operations.hpp);
+/// a refused call has written nothing. Thread safety: all functions may be called from any thread.
 #pragma once
 
 #include <trine/operations.hpp>
@@ -16,8 +16,8 @@ namespace trine {
 /// - x, y: of one shape and dtype (f32, f64, i32), with any strides; y's elements may not overlap.
 ///   x may be y itself; otherwise the two share no memory.
 /// Each element is fma(alpha, x, t) with t = beta * y, each rounded once; i32 is modulo 2^32. With
-/// beta = 0, t is +0 and y is not read; with alpha = 0, the result is t and x is not read: their NaNs
-/// don't count.
+/// beta = 0, t is +0 and y is not read; with alpha = 0, the result is t and x is not read: their
+/// NaNs don't count.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 400}, trine::Dtype::f32, 100);
@@ -32,7 +32,7 @@ namespace trine {
 TRINE_API void axpby(Queue& queue, const Scalar& alpha, const View& x, const Scalar& beta,
                      const View& y);
 
-/// What scalar() computes, rounded once to nearest-even, as IEEE 754 has it.
+/// The functions of scalar(), each rounded once to nearest-even, as IEEE 754 has it.
 enum class Arithmetic : uint32_t {
   add = TRINE_ADD,            ///< x + y
   subtract = TRINE_SUBTRACT,  ///< x - y
@@ -43,13 +43,16 @@ enum class Arithmetic : uint32_t {
 
 /// Computes one number from two, or from one, on the device of `queue`.
 ///
-/// - x, y: numbers that are exact in the dtype, or elements of device memory. Arithmetic::sqrt ignores y.
+/// - x, y: numbers that are exact in the dtype, or elements of device memory. Arithmetic::sqrt
+///   ignores y.
 /// - result: one element (1 x 1) of dtype f32 or f64; it may be the element x or y.
 /// Throws Error (unsupported) for divide and sqrt of f32 on a device without f64.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::Buffer numbers(queue.device(), 3 * sizeof(double));
-/// auto at = [&](int i) { return trine::vector(numbers, trine::Dtype::f64, 1, i * sizeof(double)); };
+/// auto at = [&](int i) {
+///   return trine::vector(numbers, trine::Dtype::f64, 1, i * sizeof(double));
+/// };
 /// trine::scalar(queue, trine::Arithmetic::divide, 1, 3, at(0));
 /// trine::scalar(queue, trine::Arithmetic::sqrt, at(0), 0, at(1));
 /// trine::scalar(queue, trine::Arithmetic::multiply, at(0), at(1), at(2));

@@ -1,5 +1,5 @@
-/// Products and sums of extents, strides and sizes that may leave their type. The library's own headers
-/// and parts use it; a program has no need to.
+/// Products and sums of extents, strides and sizes that may leave their type. The library's own
+/// headers and parts use it; a program has no need to.
 ///
 /// Thread safety: a Fitting is a value.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace trine::detail {
 
-/// An integer that remembers whether a step of its computation left its type's range. A product with a
-/// factor 0 is 0, also where the other factors' product is out of range.
+/// An integer that remembers whether a step of its computation left its type's range. A product
+/// with a factor 0 is 0, also where the other factors' product is out of range.
 /// ```cpp
 /// const trine::detail::Fitting<int64_t> most = INT64_MAX;
 /// const bool fits = (most + 1).fits(), vanishes = (most * 2 * 0).fits();  // false, true
@@ -46,8 +46,8 @@ class Fitting {
   bool fits_ = true;
 };
 
-/// The distance of dense matrices of a batch. Where it is out of range, the view is met again, and refused,
-/// by the check of its extents.
+/// The distance of dense matrices of a batch. Where it is out of range, the view is met again, and
+/// refused, by the check of its extents.
 constexpr int64_t matrix_stride(int64_t rows, int64_t cols) noexcept {
   return (Fitting(rows) * cols).value_or(INT64_MAX);
 }

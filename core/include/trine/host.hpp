@@ -9,11 +9,10 @@
 /// and copies the result back. On devices that share the host's memory it computes in place.
 ///
 /// On a device with its own memory, a large gemm or transpose (32 MiB or more to move) is cut into
-/// chunks: one is copied in and one copied out while another is computed. A gemm of pinned memory that
-/// computes long, reads no c and continues nothing is cut along k first (Gemm::continues), then by its
-/// results. The bits stay the same.
-/// Transposes are cut if they are batched or the memory is pinned. Reductions, calls that name a rung
-/// and calls with `fast` numerics are not cut.
+/// chunks: one is copied in and one copied out while another is computed. A gemm of pinned memory
+/// that computes long, reads no c and continues nothing is cut along k first (Gemm::continues),
+/// then by its results. The bits stay the same. Transposes are cut if they are batched or the
+/// memory is pinned. Reductions, calls that name a rung and calls with `fast` numerics are not cut.
 ///
 /// A call blocks until its output is there, or returns at once with an event (HostOptions::event).
 ///
@@ -38,7 +37,7 @@ namespace trine {
 
 /// A step of a call on host data.
 struct HostStep {
-  /// What was done: a copy to the device, the operation, a copy from the device.
+  /// The kind of work: a copy to the device, the operation, a copy from the device.
   enum class Kind : uint32_t { copy_in, kernel, copy_out };
   Kind kind = Kind::copy_in;
   /// The number of the chunk, from 0; 0 where the call isn't cut.
@@ -47,8 +46,8 @@ struct HostStep {
   double begin = 0, end = 0;
 };
 
-/// The steps of a call on host data (HostOptions::trace). A trace costs an event before and after each
-/// step.
+/// The steps of a call on host data (HostOptions::trace). A trace costs an event before and after
+/// each step.
 /// ```cpp
 /// std::vector<float> matrix(20 * 30, 1.0f), turned(30 * 20);
 /// trine::HostTrace trace;
@@ -58,10 +57,12 @@ struct HostStep {
 struct HostTrace {
   /// Seconds to allocate memory on the device before the first step, by the host's clock.
   double allocation = 0;
-  /// Seconds to read when the steps began and ended, after the last one: a call without a trace doesn't take them.
+  /// Seconds to read when the steps began and ended, after the last one: a call without a trace
+  /// doesn't take them.
   double reading = 0;
-  /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel where the
-  /// device computes in the host's memory. A chunk whose chains a later one continues has no copy out.
+  /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel
+  /// where the device computes in the host's memory. A chunk whose chains a later one continues has
+  /// no copy out.
   std::vector<HostStep> steps;
 };
 
@@ -80,7 +81,7 @@ struct HostOptions {
   std::string_view rung = {};
   /// The promise that reduce and gemm ask for: reproducible, fast or accurate.
   Numerics numerics = Numerics::reproducible;
-  /// Of gemm: whether its chains begin at c (Gemm::continues). Others have no chains.
+  /// Whether the chains of a gemm begin at c (Gemm::continues). Others have no chains.
   bool continues = false;
   /// Whether all host memory of the call is pinned (Memory::pinned, or by the driver).
   bool pinned = false;
@@ -90,23 +91,25 @@ struct HostOptions {
   int chunks = 0;
   /// Whether a device that can compute in the host's memory does so; false: it copies all the same.
   bool in_place = true;
-  /// If not null: receives the choice of the rung (that of the first chunk), and the reason. A call that throws sets its
-  /// `device` if it may have written by then.
+  /// If not null: receives the choice of the rung (that of the first chunk), and the reason. A call
+  /// that throws sets its `device` if it may have written by then.
   Choice* choice = nullptr;
   /// If not null: receives the reason for the device, with "auto".
   std::string* placement = nullptr;
   /// If not null: receives the steps with their times. Not together with an event.
   HostTrace* trace = nullptr;
-  /// If not null: the call returns before its work is done, and this receives the event that passes when
-  /// it is. Until then the program leaves the inputs unchanged and the output alone, and both in memory.
+  /// If not null: the call returns before its work is done, and this receives the event that passes
+  /// when it is. Until then the program leaves the inputs unchanged and the output alone, and both
+  /// in memory.
   ///
-  /// What would be refused is refused by the call; what fails later, Event::wait() and done() throw.
-  /// `choice` and `placement` are there when the call returns; the choice is that of choose() for the whole, also
-  /// where the call is cut. A queue that waits for the event goes on even if the call has failed.
+  /// The call itself refuses wrong arguments; Event::wait() and done() throw later failures.
+  /// `choice` and `placement` are there when the call returns; the choice is that of choose() for
+  /// the whole, also where the call is cut. A queue that waits for the event goes on even if the
+  /// call has failed.
   ///
-  /// For calls that write to a view: reduce, dot, transpose, gemm. One that returns its result, as sum
-  /// does, refuses an event (invalid_argument). The work is done by threads of the library, of up to
-  /// eight calls at a time, in any order; exit() waits for it.
+  /// For calls that write to a view: reduce, dot, transpose, gemm. One that returns its result, as
+  /// sum does, refuses an event (invalid_argument). The work is done by threads of the library, of
+  /// up to eight calls at a time, in any order; exit() waits for it.
   /// ```cpp
   /// std::vector<double> a(300 * 300, 0.5), b(a), c(a.size());
   /// trine::Event product;
@@ -115,13 +118,13 @@ struct HostOptions {
   /// product.wait();
   /// ```
   Event* event = nullptr;
-  /// If not null: receives the receipt, whose digests cost a look at each operand; norm() leaves that of
-  /// its last reduction. Not together with an event.
+  /// If not null: receives the receipt, whose digests cost a look at each operand; norm() leaves
+  /// that of its last reduction. Not together with an event.
   Receipt* receipt = nullptr;
 };
 
-/// The calls on untyped views of any layout. `output` and `c` are written, the other views only read.
-/// The rules are those of Reduce, Transpose and Gemm (trine/operations.hpp): shapes, dtypes,
+/// The calls on untyped views of any layout. `output` and `c` are written, the other views only
+/// read. The rules are those of Reduce, Transpose and Gemm (trine/operations.hpp): shapes, dtypes,
 /// alignment, and alpha and beta exact in the dtype.
 /// ```cpp
 /// std::vector<float> matrix(20 * 30, 1.0f);
@@ -135,14 +138,15 @@ TRINE_API void reduce(Function function, Map map, Axis axis, const ConstHostView
 /// The sum over x * y, of all elements, each row or each column: one shape, both f32 or both f64.
 TRINE_API void dot(const ConstHostView& x, const ConstHostView& y, const HostView& output,
                    Axis axis = Axis::all, const HostOptions& options = {});
-/// The two share no memory, or are one view of square matrices: then it is a transposition in place.
+/// The two share no memory, or are one view of square matrices: then it is a transposition in
+/// place.
 TRINE_API void transpose(const ConstHostView& input, const HostView& output,
                          const HostOptions& options = {});
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
 
-/// The Euclidean norm of all elements of a view of f32 or f64, as the norm of a range below; of f32 the
-/// double is the float's value.
+/// The Euclidean norm of all elements of a view of f32 or f64, as the norm of a range below; of f32
+/// the double is the float's value.
 TRINE_API double norm(const ConstHostView& x, const HostOptions& options = {});
 
 /// Frees what the calls above keep for later calls, on all devices: idle queues, workspaces, pinned
@@ -161,16 +165,6 @@ inline void refuse_event(const HostOptions& options) {
   throw Error(Status::invalid_argument,
               "A call that returns its result can't return before that is there: leave out "
               "HostOptions::event, or let reduce() or dot() write the result to a view.");
-}
-
-template <class Result, class T>
-Result reduce_span(Function function, Map map, std::span<const T> values,
-                   const HostOptions& options) {
-  refuse_event(options);
-  Result result{};
-  reduce(function, map, Axis::all, host_vector(values.data(), dtype_of<T>, int64_t(values.size())),
-         host_vector(&result, dtype_of<Result>, 1), options);
-  return result;
 }
 }  // namespace detail
 
@@ -191,6 +185,22 @@ concept DotRanges = HostRange<X> && HostRange<Y> && std::same_as<ElementOf<X>, E
 template <class T>
 concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
 
+namespace detail {
+template <HostRange Range>
+ConstHostView range_view(const Range& range) {
+  return host_vector(std::data(range), dtype_of<ElementOf<Range>>, int64_t(std::size(range)));
+}
+
+template <class Result>
+Result reduce_all(Function function, Map map, const ConstHostView& values,
+                  const HostOptions& options) {
+  refuse_event(options);
+  Result result{};
+  reduce(function, map, Axis::all, values, host_vector(&result, dtype_of<Result>, 1), options);
+  return result;
+}
+}  // namespace detail
+
 /// The sum of map(x) for all x of `range`: for floats the exact sum, rounded once; for integers
 /// modulo 2^64. 0 for an empty range.
 /// ```cpp
@@ -202,16 +212,15 @@ concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
 /// ```
 template <HostRange Range>
 auto sum(const Range& range, Map map, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<Sum<T>>(Function::sum, map, std::span<const T>(values), options);
+  return detail::reduce_all<Sum<ElementOf<Range>>>(Function::sum, map, detail::range_view(range),
+                                                   options);
 }
 template <HostRange Range>
 auto sum(const Range& range, const HostOptions& options = {}) {
   return sum(range, Map::identity, options);
 }
-/// The exact dot product, rounded once: the sum over x[i] * y[i] of two ranges of one length and element
-/// type, float or double. Throws Error where the lengths differ.
+/// The exact dot product, rounded once: the sum over x[i] * y[i] of two ranges of one length and
+/// element type, float or double. Throws Error where the lengths differ.
 /// ```cpp
 /// std::vector<double> x = {1e20, 3, -1e20}, y = {1, 2, 1};
 /// if (trine::dot(x, y) != 6) throw std::logic_error("not exact");
@@ -222,16 +231,15 @@ auto dot(const X& x, const Y& y, const HostOptions& options = {}) {
   detail::refuse_event(options);
   using T = ElementOf<X>;
   T result{};
-  dot(host_vector(std::data(x), dtype_of<T>, int64_t(std::size(x))),
-      host_vector(std::data(y), dtype_of<T>, int64_t(std::size(y))),
-      host_vector(&result, dtype_of<T>, 1), Axis::all, options);
+  dot(detail::range_view(x), detail::range_view(y), host_vector(&result, dtype_of<T>, 1), Axis::all,
+      options);
   return result;
 }
 
-/// The Euclidean norm of a range of float or double: the root of the exact sum of squares. The sum is
-/// rounded to double, its root to double, and then to float for floats. Where the squares of doubles
-/// would leave the range of double, they are scaled by a power of two first. NaN if there is one, else
-/// +Inf if there is an infinity; 0 for an empty range.
+/// The Euclidean norm of a range of float or double: the root of the exact sum of squares. The sum
+/// is rounded to double, its root to double, and then to float for floats. Where the squares of
+/// doubles would leave the range of double, they are scaled by a power of two first. NaN if there
+/// is one, else +Inf if there is an infinity; 0 for an empty range.
 /// ```cpp
 /// std::vector<double> x = {3e200, 4e200};
 /// std::cout << trine::norm(x) << "\n";  // 5e+200
@@ -239,35 +247,29 @@ auto dot(const X& x, const Y& y, const HostOptions& options = {}) {
 template <HostRange Range>
 requires std::floating_point<ElementOf<Range>>
 auto norm(const Range& range, const HostOptions& options = {}) {
-  using T = ElementOf<Range>;
-  return static_cast<T>(
-      norm(host_vector(std::data(range), dtype_of<T>, int64_t(std::size(range))), options));
+  return static_cast<ElementOf<Range>>(norm(detail::range_view(range), options));
 }
 
-/// The product of the elements of `range`: for floats one fixed tree of products, for integers modulo
-/// 2^64. 1 for an empty range.
+/// The product of the elements of `range`: for floats one fixed tree of products, for integers
+/// modulo 2^64. 1 for an empty range.
 template <HostRange Range>
 auto prod(const Range& range, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<Sum<T>>(Function::prod, Map::identity, std::span<const T>(values),
-                                     options);
+  return detail::reduce_all<Sum<ElementOf<Range>>>(Function::prod, Map::identity,
+                                                   detail::range_view(range), options);
 }
-/// The smallest element of `range`, NaN if it has one, -0 before +0. An empty range gives +Inf or the
-/// largest integer.
+/// The smallest element of `range`, NaN if it has one, -0 before +0. An empty range gives +Inf or
+/// the largest integer.
 template <HostRange Range>
 auto min(const Range& range, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<T>(Function::min, Map::identity, std::span<const T>(values), options);
+  return detail::reduce_all<ElementOf<Range>>(Function::min, Map::identity,
+                                              detail::range_view(range), options);
 }
-/// The largest element of `range`, NaN if it has one, +0 before -0. An empty range gives -Inf or the
-/// smallest integer.
+/// The largest element of `range`, NaN if it has one, +0 before -0. An empty range gives -Inf or
+/// the smallest integer.
 template <HostRange Range>
 auto max(const Range& range, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<T>(Function::max, Map::identity, std::span<const T>(values), options);
+  return detail::reduce_all<ElementOf<Range>>(Function::max, Map::identity,
+                                              detail::range_view(range), options);
 }
 /// The lowest index of the smallest element, or of the first NaN; -1 for an empty range.
 /// ```cpp
@@ -276,18 +278,14 @@ auto max(const Range& range, const HostOptions& options = {}) {
 /// ```
 template <HostRange Range>
 int64_t argmin(const Range& range, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<int64_t>(Function::argmin, Map::identity, std::span<const T>(values),
-                                      options);
+  return detail::reduce_all<int64_t>(Function::argmin, Map::identity, detail::range_view(range),
+                                     options);
 }
 /// The lowest index of the largest element, or of the first NaN; -1 for an empty range.
 template <HostRange Range>
 int64_t argmax(const Range& range, const HostOptions& options = {}) {
-  std::span values(std::data(range), std::size(range));
-  using T = typename decltype(values)::value_type;
-  return detail::reduce_span<int64_t>(Function::argmax, Map::identity, std::span<const T>(values),
-                                      options);
+  return detail::reduce_all<int64_t>(Function::argmax, Map::identity, detail::range_view(range),
+                                     options);
 }
 
 /// Transposes a dense row-major matrix: `input` is rows x cols, `output` cols x rows. T is any type
@@ -312,9 +310,9 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
             options);
 }
 
-/// Multiplies dense row-major matrices: c = alpha * a * b + beta * c, where `a` is m x k, `b` is k x n
-/// and `c` is m x n. With beta = 0, c is not read; with alpha = 0, a and b are not. The order of the
-/// arithmetic is fixed (see Gemm), so every device gives the same bits.
+/// Multiplies dense row-major matrices: c = alpha * a * b + beta * c, where `a` is m x k, `b` is k
+/// x n and `c` is m x n. With beta = 0, c is not read; with alpha = 0, a and b are not. The order
+/// of the arithmetic is fixed (see Gemm), so every device gives the same bits.
 /// ```cpp
 /// std::vector<double> a = {1, 2, 3, 4}, b = {0, 1, 1, 0}, c(4);
 /// trine::gemm(2, 2, 2, a.data(), b.data(), c.data());             // 2 1 4 3

@@ -2,10 +2,11 @@
 ///
 /// Only pointer, extents and strides pass to Trine. The program's Kokkos (any version) and the one
 /// inside Trine's cpu backend don't meet, and this header includes nothing of Kokkos.
-/// Order of work: fence the execution space before Trine reads, and wait() on the queue before Kokkos
-/// reads. examples/kokkos_program.cpp is a whole program:
+/// Order of work: fence the execution space before Trine reads, and wait() on the queue before
+/// Kokkos reads. examples/kokkos_program.cpp is a whole program:
 ///   Kokkos::fence();
-///   trine::run(queue, trine::Reduce{.input = trine::view_of(device, x), .output = trine::view_of(device, total)});
+///   trine::View in = trine::view_of(device, x), out = trine::view_of(device, total);
+///   trine::run(queue, trine::Reduce{.input = in, .output = out});
 ///   queue.wait();
 #pragma once
 
@@ -20,7 +21,8 @@ namespace detail {
 template <class Array>
 struct ArrayTraits {
   using Element = std::remove_const_t<typename Array::value_type>;
-  /// View::rank is an enumerator in Kokkos 3, later an object that can be called, as mdspan's function.
+  /// View::rank is an enumerator in Kokkos 3, later an object that can be called, as mdspan's
+  /// function.
   static constexpr int rank() {
     if constexpr (requires { Array::rank(); }) {
       return static_cast<int>(Array::rank());
@@ -66,11 +68,12 @@ struct ArrayTraits {
 /// The Trine view of a Kokkos::View or an mdspan of rank 1 (a vector, n x 1), rank 2 (a matrix, any
 /// layout) or rank 3 (a batch of matrices, whose first index is that of the batch).
 ///
-/// `device` must be able to reach the memory: "cpu" for HostSpace, "cuda:…" for CudaSpace. The memory
-/// stays the program's and must outlive the returned view and all work on it. A type with the same
-/// members works too: data(), extent(), stride(), span(), rank, value_type of a View, or those of
-/// std::mdspan (tried: Kokkos 3.4's Views, and the reference implementation, github.com/kokkos/mdspan of
-/// March 2024, with layout_right, layout_left and layout_stride, at ranks 1 to 3). Throws Error (invalid_argument) for an empty device.
+/// `device` must be able to reach the memory: "cpu" for HostSpace, "cuda:…" for CudaSpace. The
+/// memory stays the program's and must outlive the returned view and all work on it. A type with
+/// the same members works too: data(), extent(), stride(), span(), rank, value_type of a View, or
+/// those of std::mdspan (tried: Kokkos 3.4's Views, and the reference implementation,
+/// github.com/kokkos/mdspan of March 2024, with layout_right, layout_left and layout_stride, at
+/// ranks 1 to 3). Throws Error (invalid_argument) for an empty device.
 template <class Array>
 View view_of(const Device& device, const Array& array) {
   using Traits = detail::ArrayTraits<Array>;

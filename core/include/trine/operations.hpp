@@ -1,12 +1,12 @@
 /// The three operations on device views, and the choice of the rung that runs them.
 ///
-/// An operation is a plain struct of views and options. run() checks it, chooses a rung, enqueues it
-/// and returns; the results are there after Queue::wait(). A refused call throws and has written
-/// nothing.
-/// The rung is, in this order: the one that the caller names; the one that the device's saved tuning
-/// table has for the call (trine/tuning.hpp); the backend's own choice.
+/// An operation is a plain struct of views and options. run() checks it, chooses a rung, enqueues
+/// it and returns; the results are there after Queue::wait(). A refused call throws and has written
+/// nothing. The rung is, in this order: the one that the caller names; the one that the device's
+/// saved tuning table has for the call (trine/tuning.hpp); the backend's own choice.
 ///
-/// Thread safety: all functions may be called from any thread. A struct is read during the call only.
+/// Thread safety: all functions may be called from any thread. A struct is read during the call
+/// only.
 #pragma once
 
 #include <trine/buffer.hpp>
@@ -18,15 +18,15 @@ namespace trine {
 /// `input` is rows x cols with any strides, batch 1, of dtype f32, f64, i32, i64, u32 or u64.
 /// `output` takes the results as a vector, r x 1 with any row_stride >= 1: r is 1 for Axis::all,
 /// input.rows for each_row, input.cols for each_column. Its dtype is result_dtype(function, map,
-/// input.dtype); a sum of f32 may also go to f64. Or it takes the states of a sum of floats, from before
-/// their rounding: dtype u64, r x ExactSum::words, col_stride 1 (trine/exact_sum.hpp).
+/// input.dtype); a sum of f32 may also go to f64. Or it takes the states of a sum of floats, from
+/// before their rounding: dtype u64, r x ExactSum::words, col_stride 1 (trine/exact_sum.hpp).
 ///
 /// Results with Numerics::reproducible, the default:
 /// - sum of floats: the exact real sum, rounded once to nearest-even. It costs nothing where memory
-///   sets the time, and up to half of a plain sum's speed in the caches (docs/performance.md). Sources:
-///   Neal, "Fast exact summation using small and large superaccumulators", 2015; Collange, Defour,
-///   Graillat, Iakymchuk, "Numerical reproducibility for the parallel reduction on multi- and
-///   many-core architectures", 2015.
+///   sets the time; in a CPU's caches it has 0.57 to 1.0 of a plain sum's speed
+///   (docs/performance.md). Sources: Neal, "Fast exact summation using small and large
+///   superaccumulators", 2015; Collange, Defour, Graillat, Iakymchuk, "Numerical reproducibility
+///   for the parallel reduction on multi- and many-core architectures", 2015.
 /// - prod of floats: one fixed binary tree over the index, split at the largest power of two below
 ///   the number of elements, each product rounded.
 /// - sum and prod of integers: modulo 2^64.
@@ -35,12 +35,14 @@ namespace trine {
 ///   counts in row-major order of the view, or within the row or column.
 /// - no elements: sum +0; prod 1; min +Inf or the largest integer; max -Inf or the smallest;
 ///   argmin and argmax -1.
-/// Map::square and Map::product go with sum only. Map::product multiplies each element by the element
-/// of `second`, which has input's shape and dtype (f32 or f64) and strides of its own: the exact dot
-/// product of all elements, of each row or of each column. docs/numerics.md has every rule.
+/// Map::square and Map::product go with sum only. Map::product multiplies each element by the
+/// element of `second`, which has input's shape and dtype (f32 or f64) and strides of its own: the
+/// exact dot product of all elements, of each row or of each column. docs/numerics.md has every
+/// rule.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
-/// trine::View x = trine::row_major({queue.device(), 40 * 50 * sizeof(float)}, trine::Dtype::f32, 40, 50);
+/// trine::Buffer matrix(queue.device(), 40 * 50 * sizeof(float));
+/// trine::View x = trine::row_major(matrix, trine::Dtype::f32, 40, 50);
 /// trine::View norms = trine::vector({queue.device(), 40 * sizeof(float)}, trine::Dtype::f32, 40);
 /// const float two = 2;
 /// trine::fill(queue, x, &two);
@@ -66,8 +68,8 @@ struct Reduce {
 /// A transposition: output(b, j, i) = input(b, i, j), each element's bits as they are.
 ///
 /// `input` is batch x rows x cols, `output` batch x cols x rows. Elements have 1, 2, 4, 8 or 16
-/// bytes, as many on both sides. Each side has a unit stride along its rows or its columns; an input
-/// may also have strides of 0. The two share no memory, or are one view of square matrices: a
+/// bytes, as many on both sides. Each side has a unit stride along its rows or its columns; an
+/// input may also have strides of 0. The two share no memory, or are one view of square matrices: a
 /// transposition in place, by a temporary of their size in the queue's workspace.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
@@ -82,32 +84,33 @@ struct Transpose {
 
 /// A matrix product: c = alpha * a * b + beta * c.
 ///
-/// `a` is m x k, `b` is k x n, `c` is m x n, all of one dtype (f32, f64, i32) and one batch count; a
-/// batch_stride of 0 uses one matrix of an input for the whole batch. Each operand has a unit stride
-/// along its rows or its columns, so BLAS's transposition flags are strides here: a column-major
-/// matrix with leading dimension lda is col_major() with col_stride = lda.
-/// `alpha` and `beta` must be exact in the operands' dtype (0.1 is not exact in f32:
-/// invalid_argument).
+/// `a` is m x k, `b` is k x n, `c` is m x n, all of one dtype (f32, f64, i32) and one batch count;
+/// a batch_stride of 0 uses one matrix of an input for the whole batch. Each operand has a unit
+/// stride along its rows or its columns, so BLAS's transposition flags are strides here: a
+/// column-major matrix with leading dimension lda is col_major() with col_stride = lda. `alpha` and
+/// `beta` must be exact in the operands' dtype (0.1 is not exact in f32: invalid_argument).
 ///
 /// Results with Numerics::reproducible, the default, for each element of c: one chain of fused
 /// multiply-adds, k ascending,
 ///   acc = +0;  acc = fma(a_ik, b_kj, acc) for each k;  t = alpha * (acc + 0);
 ///   c_ij = t if beta is 0, else fma(beta, c_ij, t).
 /// With alpha = 0 or k = 0, t is +0. With alpha = 0, a and b are not read; with beta = 0, c is not
-/// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split among
-/// groups, so a product with large k and few elements of c uses only a part of a GPU.
+/// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split
+/// among groups, so a product with large k and few elements of c uses only a part of a GPU.
 ///
 /// With Numerics::accurate, chains of f32 are f64, and each result is rounded once:
-///   acc = +0;  acc = fma((double)a_ik, (double)b_kj, acc) for each k;  t = (double)alpha * (acc + 0);
+///   acc = +0;  acc = fma((double)a_ik, (double)b_kj, acc) for each k;
+///   t = (double)alpha * (acc + 0);
 ///   c_ij = (float)t if beta is 0, else (float)fma((double)beta, (double)c_ij, t);
-/// t is +0 as above. Such a product refuses `continues` (invalid_argument), since c can't hold its chains, and
-/// scalars of device memory (unsupported). Devices without f64 refuse it. f64 and i32 are as with reproducible.
+/// t is +0 as above. Such a product refuses `continues` (invalid_argument), since c can't hold its
+/// chains, and scalars of device memory (unsupported). Devices without f64 refuse it. f64 and i32
+/// are as with reproducible.
 ///
-/// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k after
-/// the other, all but the last with alpha = 1, give the bits of one call over all of k. With k = 0, t is
-/// then alpha * (c_ij + 0); with alpha = 0, still +0, and c is not read. So parts may be empty, but for a
-/// product whose parts all are: that is one call without `continues`, +0 whatever alpha is, where several give
-/// alpha * (+0) (docs/numerics.md).
+/// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k
+/// after the other, all but the last with alpha = 1, give the bits of one call over all of k. With
+/// k = 0, t is then alpha * (c_ij + 0); with alpha = 0, still +0, and c is not read. So parts may
+/// be empty, but for a product whose parts all are: that is one call without `continues`, +0
+/// whatever alpha is, where several give alpha * (+0) (docs/numerics.md).
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View a = trine::row_major({queue.device(), 30 * 20 * 4}, trine::Dtype::f32, 30, 20);
@@ -119,14 +122,15 @@ struct Transpose {
 /// trine::run(queue, trine::Gemm{.alpha = 0.5, .a = a, .b = b, .c = c});  // all elements 10
 /// queue.wait();
 /// ```
-/// A scalar of device memory (see Scalar) gives the same bits as its value would. Then all operands are
-/// read, and the product takes a temporary of c's size from the queue's workspace.
+/// A scalar of device memory (see Scalar) gives the same bits as its value would. Then all operands
+/// are read, and the product takes a temporary of c's size from the queue's workspace.
 struct Gemm {
   Scalar alpha = 1, beta = 0;
   View a, b, c;
   /// reproducible, fast or accurate.
   Numerics numerics = Numerics::reproducible;
-  /// Whether the chains begin at c. Rungs that begin them at 0 refuse; each backend has some that don't.
+  /// Whether the chains begin at c. Rungs that begin them at 0 refuse; each backend has some that
+  /// don't.
   bool continues = false;
 };
 
@@ -160,9 +164,9 @@ struct TRINE_API Choice {
 /// `rung` is empty (Trine chooses), "name", or "name:parameter=value,parameter=value"; a named rung
 /// runs or is refused, no other takes its place. Returns the choice.
 /// Throws Error:
-/// - invalid_argument: an empty buffer or one of another device; extents that overflow or exceed the
-///   buffer; an output whose elements overlap or that overlaps an input; a wrong dtype; an address or
-///   an offset that is not a multiple of the dtype's size;
+/// - invalid_argument: an empty buffer or one of another device; extents that overflow or exceed
+///   the buffer; an output whose elements overlap or that overlaps an input; a wrong dtype; an
+///   address or an offset that is not a multiple of the dtype's size;
 /// - not_found: no such rung, parameter or value; the sentence names the closest one;
 /// - unsupported: the device or the named rung can't run this call; the sentence says why;
 /// - out_of_memory: no room for the rung's workspace, after waiting for dropped buffers;
@@ -173,8 +177,9 @@ struct TRINE_API Choice {
 /// trine::View total = trine::vector({queue.device(), 8}, trine::Dtype::f64, 1);
 /// const double half = 0.5;
 /// trine::fill(queue, x, &half);
-/// trine::Choice choice = trine::run(queue, trine::Reduce{.input = x, .output = total});
-/// trine::run(queue, trine::Reduce{.input = x, .output = total}, "sequential");  // this rung, or an error
+/// trine::Reduce sum{.input = x, .output = total};
+/// trine::Choice choice = trine::run(queue, sum);
+/// trine::run(queue, sum, "sequential");  // this rung, or an error
 /// queue.wait();
 /// std::cout << choice.sentence() << "\n";
 /// ```

@@ -1,5 +1,5 @@
-/// Where to run: the decision behind `auto`, the measurements that it uses, and the sizes from which
-/// another device is faster.
+/// Where to run: the decision behind `auto`, the measurements that it uses, and the sizes from
+/// which another device is faster.
 ///
 /// place() predicts the time of an operation on each device and takes the fastest. It predicts from
 /// the device's calibration, a grid of measured times that calibrate() saved, or without one from a
@@ -59,8 +59,8 @@ struct Placement {
   double seconds = 0;
   /// The reason in words, with the numbers.
   std::string sentence;
-  /// All devices that were weighed, the fastest first. Empty where nothing had to be predicted: no device was
-  /// named, and only one can run it.
+  /// All devices that were weighed, the fastest first. Empty where nothing had to be predicted: no
+  /// device was named, and only one can run it.
   std::vector<Candidate> candidates;
 };
 
@@ -68,12 +68,13 @@ struct Placement {
 ///
 /// `operation`: its views need shapes, strides and dtypes, and buffers for Where::device only.
 /// `where`: the place of the data. `repeats` (at least 1): how many runs share one transfer.
-/// `among`: the candidates. By default these are the devices of all backends but those whose drivers can't be
-/// faster than the cpu here (docs/decisions/auto-placement.md says how that is known); a GPU that CUDA and OpenCL both see is
-/// one candidate then, and so is the CPU. Devices that can't run the operation are left out.
-/// The first call in a process may open all devices and, where a device has no calibration, measure
-/// its roofs() (about 50 ms each). Small calls go to the cpu at once, without that.
-/// Throws Error if no candidate can run the operation, with the reason for each.
+/// `among`: the candidates. By default these are the devices of all backends but those whose
+/// drivers can't be faster than the cpu here (docs/decisions/auto-placement.md says how that is
+/// known); a GPU that CUDA and OpenCL both see is one candidate then, and so is the CPU. Devices
+/// that can't run the operation are left out. The first call in a process may open all devices and,
+/// where a device has no calibration, measure its roofs() (about 50 ms each). Small calls go to the
+/// cpu at once, without that. Throws Error if no candidate can run the operation, with the reason
+/// for each.
 /// ```cpp
 /// trine::Gemm product;
 /// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 64, 64);
@@ -113,8 +114,8 @@ TRINE_API const Roofs& roofs(const Device& device);
 struct CalibrateOptions {
   /// Every figure is the median of so many measurements at different times; at least 1.
   int rounds = 3;
-  /// Called before each measurement with a description of it and the share (0 to 1) of the work that
-  /// is done. Returning false ends the calibration; completed rounds count.
+  /// Called before each measurement with a description of it and the share (0 to 1) of the work
+  /// that is done. Returning false ends the calibration; completed rounds count.
   std::function<bool(std::string_view what, double done)> proceed;
   /// Whether the result is saved for later processes; if not, only this process uses it.
   bool save = true;
@@ -127,53 +128,58 @@ struct Calibrated {
   std::vector<std::string> files;
 };
 /// Measures, on all `devices` alternately, the calls on host data (pageable, pinned, pipelined) and
-/// the operations on resident data, for a grid of sizes and shapes. place() uses the figures in this
-/// process at once, and in later processes once they are saved. Takes minutes; leave the machine
-/// alone meanwhile. `trine calibrate` is this call.
-/// Throws Error: unsupported where no file can be written; invalid_argument for rounds < 1.
+/// the operations on resident data, for a grid of sizes and shapes. place() uses the figures in
+/// this process at once, and in later processes once they are saved. Takes minutes; leave the
+/// machine alone meanwhile. `trine calibrate` is this call. Throws Error: unsupported where no file
+/// can be written; invalid_argument for rounds < 1.
 /// ```cpp
 /// // Takes minutes.
 /// std::vector<trine::Device> devices = {trine::open("cpu"), trine::open("cuda:0")};
-/// trine::Calibrated result = trine::calibrate(devices, {.proceed = [](std::string_view what, double done) {
+/// auto proceed = [](std::string_view what, double done) {
 ///   std::cerr << int(100 * done) << " % " << what << "\n";
 ///   return true;
-/// }});
+/// };
+/// trine::Calibrated result = trine::calibrate(devices, {.proceed = proceed});
 /// for (const std::string& file : result.files) std::cout << file << "\n";
 /// ```
 TRINE_API Calibrated calibrate(std::span<const Device> devices,
                                const CalibrateOptions& options = {});
-/// The basis of place()'s predictions for `device`: "calibrated on <date>", or "not calibrated" with
-/// the reason why an existing file isn't used. A calibration is valid for one host, device, driver,
-/// version of Trine and tuning table.
+/// The basis of place()'s predictions for `device`: "calibrated on <date>", or "not calibrated"
+/// with the reason why an existing file isn't used. A calibration is valid for one host, device,
+/// driver, version of Trine and tuning table.
 /// ```cpp
 /// std::cout << trine::calibration(trine::open("cpu")) << "\n";
 /// ```
 TRINE_API std::string calibration(const Device& device);
 
-/// A calibration in a file, of this machine or another one: what a device would take that need not be
-/// here. place() uses a calibration on the machine alone on which it was measured; this one is only asked.
+/// A calibration in a file, of this machine or another one: what a device would take that need not
+/// be here. place() uses a calibration on the machine alone on which it was measured; this one is
+/// only asked.
 /// ```cpp
 /// // Takes minutes.
 /// trine::Calibrated measured = trine::calibrate(std::array{trine::open("cpu")});
 /// trine::SavedCalibration there(measured.files.at(0));
 /// trine::Gemm product;
 /// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
-/// std::cout << there.device() << ": " << there.predict(product, trine::Where::host).seconds << " s\n";
+/// trine::Candidate predicted = there.predict(product, trine::Where::host);
+/// std::cout << there.device() << ": " << predicted.seconds << " s\n";
 /// ```
 class TRINE_API SavedCalibration {
  public:
-  /// Reads the file and checks all of it. Throws Error: not_found where there is none, invalid_argument
-  /// with the reason where it is damaged, of another kind, or of another version of the format.
+  /// Reads the file and checks all of it. Throws Error: not_found where there is none,
+  /// invalid_argument with the reason where it is damaged, of another kind, or of another version
+  /// of the format.
   explicit SavedCalibration(const std::string& path);
   /// The host's processor, the backend, the device's name, and the day of the measurement.
   const std::string& host() const noexcept { return host_; }
   const std::string& backend() const noexcept { return backend_; }
   const std::string& device() const noexcept { return device_; }
   const std::string& date() const noexcept { return date_; }
-  /// The time of `operation` on that device, as place() predicts it on its machine: `where` is host,
-  /// host_pinned, host_pipelined, or device for resident data; `repeats` runs share one transfer.
-  /// Candidate::device is an empty handle. Whether the device's memory holds the operands is not
-  /// known. Throws Error: unsupported where the file has no such calls; invalid_argument as place().
+  /// The time of `operation` on that device, as place() predicts it on its machine: `where` is
+  /// host, host_pinned, host_pipelined, or device for resident data; `repeats` runs share one
+  /// transfer. Candidate::device is an empty handle. Whether the device's memory holds the operands
+  /// is not known. Throws Error: unsupported where the file has no such calls; invalid_argument as
+  /// place().
   Candidate predict(const Reduce& operation, Where where, int repeats = 1) const;
   Candidate predict(const Transpose& operation, Where where, int repeats = 1) const;
   Candidate predict(const Gemm& operation, Where where, int repeats = 1) const;
@@ -207,15 +213,14 @@ struct Crossing {
 };
 /// The break-even sizes of two devices, from small to large; one entry with `never` where there is
 /// none. The times are those that place() predicts for single calls, from submission to the end of
-/// the wait. `function` matters for reduce only (axis all, no map). The order of `first` and `second`
-/// doesn't matter.
+/// the wait. `function` matters for reduce only (axis all, no map). The order of `first` and
+/// `second` doesn't matter.
 /// ```cpp
 /// std::vector<trine::Facts> devices = trine::devices();
 /// trine::Device a = trine::open(devices.front().id), b = trine::open(devices.back().id);
-/// for (const trine::Crossing& crossing : trine::break_even(trine::Operation::gemm, {}, trine::Dtype::f32,
-///                                                          trine::Where::host, a, b)) {
-///   std::cout << crossing.sentence << "\n";
-/// }
+/// std::vector<trine::Crossing> crossings = trine::break_even(
+///     trine::Operation::gemm, {}, trine::Dtype::f32, trine::Where::host, a, b);
+/// for (const trine::Crossing& crossing : crossings) std::cout << crossing.sentence << "\n";
 /// ```
 TRINE_API std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype,
                                            Where where, const Device& first, const Device& second);

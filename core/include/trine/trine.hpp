@@ -1,5 +1,5 @@
-/// The whole API of Trine: reduce, transpose and gemm on CUDA, OpenCL and the CPU, with the same bits
-/// on each. Only trine/kokkos.hpp, the views of Kokkos::Views, is included separately.
+/// The whole API of Trine: reduce, transpose and gemm on CUDA, OpenCL and the CPU, with the same
+/// bits on each. Only trine/kokkos.hpp, the views of Kokkos::Views, is included separately.
 ///
 /// The headers, in the order in which they include each other:
 /// - types.hpp: dtypes, options, Error
@@ -9,8 +9,8 @@
 /// - operations.hpp: Reduce, Transpose, Gemm, run()
 /// - elementwise.hpp: axpby(), scalar()
 /// - place.hpp: where to run, calibrate()
-/// - host.hpp: one-line calls on host data; exact_sum.hpp, partial.hpp: sums, any reductions in parts;
-///   tuning.hpp: the saved tuning table
+/// - host.hpp: one-line calls on host data; exact_sum.hpp, partial.hpp: sums, any reductions in
+///   parts; tuning.hpp: the saved tuning table
 #pragma once
 
 #include <trine/version.h>

@@ -41,7 +41,8 @@ enum class Status : uint32_t {
   /// The driver or the vendor's runtime failed. The sentence contains the driver's own message.
   backend_error = TRINE_BACKEND_ERROR,
   /// The device can't be used any more in this process, because of a driver error that stays or
-  /// because it was opened by the process that this one was forked from. Every later call on the device fails the same way.
+  /// because it was opened by the process that this one was forked from. Every later call on the
+  /// device fails the same way.
   device_lost = TRINE_DEVICE_LOST,
   /// A defect of Trine or of a backend. Please report it with the sentence.
   internal = TRINE_INTERNAL
@@ -127,22 +128,23 @@ enum class Axis : uint32_t {
 
 /// The promise about the bits of a result.
 ///
-/// A program asks for `reproducible`, `fast` or `accurate` in an operation. `study` and `vendor` mark rungs that run
-/// only when they are named.
+/// A program asks for `reproducible`, `fast` or `accurate` in an operation. `study` and `vendor`
+/// mark rungs that run only when they are named.
 enum class Numerics : uint32_t {
   /// The default: the result depends on the input alone. All backends, devices, thread counts and
   /// strides give the same bits, those in docs/numerics.md.
   reproducible = TRINE_REPRODUCIBLE,
-  /// Any order of the arithmetic, within a tested error bound. A device without a faster rung, or without the free
-  /// memory that this takes, runs the reproducible one; Choice says which ran.
+  /// Any order of the arithmetic, within a tested error bound. A device without a faster rung, or
+  /// without the free memory that this takes, runs the reproducible one; Choice says which ran.
   fast = TRINE_FAST,
   /// A historic kernel whose bits depend on its order of summation.
   study = TRINE_STUDY,
   /// A kernel of a vendor's library, with that library's bits.
   vendor = TRINE_VENDOR,
-  /// A gemm of f32 accumulates in f64 and rounds each result once; its bits, too, depend on the input alone.
-  /// What needs no wider chain has reproducible's bits: reductions, whose sums are exact anyway, gemm of f64 and
-  /// i32, transpositions. Rungs that compute it are `reproducible` themselves, and so is Choice::numerics.
+  /// A gemm of f32 accumulates in f64 and rounds each result once; its bits, too, depend on the
+  /// input alone. Calls that need no wider chain have reproducible's bits: reductions, whose sums
+  /// are exact anyway, gemm of f64 and i32, transpositions. Rungs that compute it are
+  /// `reproducible` themselves, and so is Choice::numerics.
   accurate = TRINE_ACCURATE
 };
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kReasonBytes = 512;
 
-/// Asks the rung whether it takes the call; `reason` is then its own. What its row doesn't say that
-/// it takes, it may not even know: then nobody asks it.
+/// Asks the rung whether it takes the call; `reason` is then its own. A rung may not even know
+/// flags that its row doesn't take: then nobody asks it.
 trine_status ask(const DeviceState& device, const Checked& checked, const Selected& found,
                  char (&reason)[kReasonBytes]) {
   if (const char* why = checked.is.untaken(checked.descriptor, found.rung->row.takes)) {

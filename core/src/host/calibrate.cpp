@@ -213,8 +213,8 @@ class Session {
   };
 
   /// All devices with the data in that memory, one call each in turns: as they meet in a program
-  /// that uses them all, with caches, clocks and threads as the others leave them. What works in
-  /// the host's memory takes part in each kind of memory.
+  /// that uses them all, with caches, clocks and threads as the others leave them. A device that
+  /// works in the host's memory takes part in each kind of memory.
   std::vector<Turn> turns_of(std::size_t kind, Where where, const Grid& grid, std::size_t point) {
     const CallClass& which = call_classes()[kind];
     const AnyValue sample = description_of(which.operation).sample(which, grid.extents(point));
@@ -238,8 +238,8 @@ class Session {
     return turns;
   }
 
-  /// After a first call of each that may have to build a kernel. What a device can't do, or fails
-  /// at, is left out: `trine verify` says what fails.
+  /// After a first call of each that may have to build a kernel. A call that a device can't do, or
+  /// fails at, is left out: `trine verify` says what fails.
   static void take(std::vector<Turn>& turns) {
     const auto fails = [](Turn& turn) {
       try {

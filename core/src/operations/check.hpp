@@ -1,5 +1,5 @@
-// What the operations' checks are made of: whatever can be wrong with views, dtypes and numerics.
-// What passes becomes the contract's descriptor, with its views' strides made canonical.
+// The parts of the operations' checks: whatever can be wrong with views, dtypes and numerics. A
+// call that passes becomes the contract's descriptor, with its views' strides made canonical.
 #pragma once
 
 #include <cstddef>

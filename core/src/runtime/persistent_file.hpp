@@ -29,8 +29,9 @@ namespace trine::detail {
 struct PersistentKey {
   struct Line {
     std::string name, value;
-    /// Part of the file's name: another host or device has a file of its own. What changes on the
-    /// same device (its driver, Trine) is not: the file that went out of date is refused by name.
+    /// Part of the file's name: another host or device has a file of its own. A line that changes
+    /// on the same device (its driver, Trine) is not: the file that went out of date is refused by
+    /// name.
     bool names_the_file = false;
   };
   std::string label;  ///< the readable part of the file's name, letters alone: "cuda"

@@ -33,8 +33,8 @@ void order(QueueState& first, QueueState& second) {
   wait_for(second, moment);
 }
 
-/// `queue` where it is of that device, else a new one that starts where `queue` stands. What fails
-/// there, the caller can only hear from `queue`, which therefore keeps it until its wait().
+/// `queue` where it is of that device, else a new one that starts where `queue` stands. The
+/// caller can hear of failures there from `queue` alone, which therefore keeps it until its wait().
 class Helper {
  public:
   Helper(QueueState& queue, const std::shared_ptr<DeviceState>& device) : queue_(queue) {

@@ -81,7 +81,7 @@ TRINE_EXPORT trine_view_t trine_batched(const trine_buffer_t* buffer, uint32_t d
                                         int64_t rows, int64_t cols, uint64_t offset);
 
 /// A matrix, or a batch of matrices, in plain host memory: as trine_view_t, with a pointer in the
-/// place of buffer and offset. The memory stays the caller's. That of an input is only read.
+/// place of buffer and offset. The memory stays the caller's. An input's memory is only read.
 typedef struct trine_host_view_t {
   /// The address of element (0, 0, 0).
   void* data;

@@ -12,7 +12,7 @@ extern "C" {
 /// exists.
 typedef struct trine_device_t trine_device_t;
 
-/// The properties of a device. What the driver doesn't tell is 0 or "".
+/// The properties of a device. Properties that the driver doesn't tell are 0 or "".
 typedef struct trine_facts_t {
   uint32_t size;
   /// A trine_device_kind.
@@ -49,7 +49,7 @@ typedef struct trine_backend_info_t {
   const char *name, *path, *build;
   /// Why it is absent, or which part of it is left out; else "".
   const char* reason;
-  /// Of a pack: the backend whose ladders it extends. "" for a backend.
+  /// The backend whose ladders a pack extends. "" for a backend.
   const char* extends;
 } trine_backend_info_t;
 
@@ -96,10 +96,10 @@ TRINE_EXPORT trine_status trine_load_packs(const char* path,
                                            const trine_backend_info_t* const** packs,
                                            size_t* count);
 
-/// Opens a device by name; trine::open(). "cuda" is a backend's first device, or that of a rank of MPI; "cpu:threads=8"
-/// has options. "auto" is refused: the trine_place_… functions choose a device.
-/// Errors: TRINE_NOT_FOUND with the list of devices; TRINE_DEVICE_LOST in a forked child, but for the cpu;
-/// TRINE_BACKEND_ERROR.
+/// Opens a device by name; trine::open(). "cuda" is a backend's first device, or that of a rank of
+/// MPI; "cpu:threads=8" has options. "auto" is refused: the trine_place_… functions choose a
+/// device. Errors: TRINE_NOT_FOUND with the list of devices; TRINE_DEVICE_LOST in a forked child,
+/// but for the cpu; TRINE_BACKEND_ERROR.
 /// ```c
 /// trine_device_t* device;
 /// const trine_facts_t* facts;

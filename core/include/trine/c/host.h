@@ -46,7 +46,8 @@ typedef struct trine_trace_t {
 /// ```
 typedef struct trine_options_t {
   uint32_t size;
-  /// The promise that reduce and gemm ask for: TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_ACCURATE.
+  /// The promise that reduce and gemm ask for: TRINE_REPRODUCIBLE (0 too), TRINE_FAST or
+  /// TRINE_ACCURATE.
   uint32_t numerics;
   /// A name that trine_device_open() takes; NULL or "auto": the device that is predicted to be the
   /// fastest.
@@ -68,13 +69,13 @@ typedef struct trine_options_t {
   const trine_trace_t** trace;
   /// If not NULL: the call returns before its work is done, and this receives the event that passes
   /// when it is, for trine_event_release(). Until then the program leaves the inputs unchanged and
-  /// the output alone. What fails by then, trine_event_wait() and trine_event_is_done() tell. Not
+  /// the output alone. Later failures trine_event_wait() and trine_event_is_done() tell. Not
   /// together with `trace`; trine::HostOptions::event says more.
   trine_event_t** event;
-  /// If not NULL: receives the receipt as a line of JSON (docs/receipts.md), freed by trine_free(). Not
-  /// together with `event`.
+  /// If not NULL: receives the receipt as a line of JSON (docs/receipts.md), freed by trine_free().
+  /// Not together with `event`.
   const char** receipt;
-  /// Of gemm, 1: the chains begin at c, and beta is 0; trine::Gemm.
+  /// 1: the chains of a gemm begin at c, and beta is 0; trine::Gemm.
   uint32_t continues;
   /// Zero.
   uint32_t reserved;

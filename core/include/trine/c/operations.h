@@ -46,7 +46,7 @@ typedef struct trine_gemm_t {
   /// m x k, k x n and m x n, of one dtype (f32, f64, i32) and one batch count. Each has a unit
   /// stride along its rows or its columns: a transposed matrix is its strides exchanged.
   trine_view_t a, b, c;
-  /// Of one with a buffer, the element (1 x 1, in the device's memory) takes the place of alpha or
+  /// A view with a buffer: its element (1 x 1, in the device's memory) takes the place of alpha or
   /// beta. It is read when the queue comes to the product; trine::Scalar.
   trine_view_t alpha_element, beta_element;
   /// 1: the chains begin at c, and beta is 0; trine::Gemm.
@@ -123,8 +123,8 @@ TRINE_EXPORT trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, tr
                                         trine_view_t output, uint32_t axis, const char* rung,
                                         const trine_choice_t** choice);
 
-/// y = alpha * x + beta * y, element by element; trine::axpby() has the bits. x and y are of one shape and
-/// dtype (f32, f64, i32), share no memory or are the same view. Errors as above.
+/// y = alpha * x + beta * y, element by element; trine::axpby() has the bits. x and y are of one
+/// shape and dtype (f32, f64, i32), share no memory or are the same view. Errors as above.
 /// ```c
 /// trine_device_t* device;
 /// trine_queue_t* queue;
@@ -138,8 +138,9 @@ TRINE_EXPORT trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, tr
 /// float first = 0;
 /// trine_fill(queue, x, &two);
 /// trine_run_dot(queue, x, x, norm, 0, NULL, NULL);  // 36
-/// trine_run_scalar(queue, TRINE_SQRT, (trine_scalar_t){.element = norm}, (trine_scalar_t){0}, norm);
-/// trine_run_axpby(queue, (trine_scalar_t){.element = norm}, x, (trine_scalar_t){0}, x);  // x = 6 x
+/// const trine_scalar_t number = {.element = norm}, zero = {0};
+/// trine_run_scalar(queue, TRINE_SQRT, number, zero, norm);
+/// trine_run_axpby(queue, number, x, zero, x);  // x = 6 x
 /// trine_copy_to_host(queue, trine_vector(buffer, TRINE_F32, 1, 0),
 ///                    trine_host_vector(&first, TRINE_F32, 1));
 /// if (trine_queue_wait(queue) != TRINE_OK || first != 12) return 1;

@@ -55,7 +55,8 @@ typedef struct trine_placement_t {
 /// Choose the device on which `operation` is predicted to take the least time; trine::place().
 /// - operation: its views need shapes, strides and dtypes, and buffers for TRINE_WHERE_DEVICE only.
 /// - where: a trine_where_t. repeats: how many runs share one transfer, at least 1.
-/// - among, count: the candidates; count 0: those that trine::place() takes. The first call may open them and
+/// - among, count: the candidates; count 0: those that trine::place() takes. The first call may
+///   open them and
 /// measure their roofs (about 50 ms each).
 /// Errors: as trine_run_…(), with the reason for each candidate where none can run it.
 /// ```c

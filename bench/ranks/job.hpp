@@ -1,5 +1,5 @@
-// Where the ranks of a run are, what their link does, and how a call of some of them is timed while
-// the others sleep.
+// The places of the ranks of a run, the speed of their link, and the time of a call of some of them
+// while the others sleep.
 #pragma once
 
 #include <trine/mpi.hpp>
@@ -56,8 +56,8 @@ struct MeasuredLink {
   /// Ranks that exchange at once, and the bytes/s that each receives. On the first rank alone.
   std::map<int, double> received_each = {};
 };
-/// Ping-pong between the first two ranks, and an exchange of all with all in each of the groups; one
-/// rank has no link, and all is 0. The best of `rounds`. Collective over all ranks.
+/// Ping-pong between the first two ranks, and an exchange of all with all in each of the groups;
+/// one rank has no link, and all is 0. The best of `rounds`. Collective over all ranks.
 MeasuredLink measure_link(const Job& job, const Groups& groups, int rounds);
 
 }  // namespace trine::bench::ranks

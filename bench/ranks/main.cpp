@@ -1,5 +1,6 @@
-// `trine ranks`, as a program of its own that knows MPI: the operations on the first 1, 2, … ranks of
-// a run, beside plain MPI_Allreduce, with the share of the link that was measured in the same run.
+// `trine ranks`, as a program of its own that knows MPI: the operations on the first 1, 2, … ranks
+// of a run, beside plain MPI_Allreduce, with the share of the link that was measured in the same
+// run.
 #include <fmt/format.h>
 #include <unistd.h>
 

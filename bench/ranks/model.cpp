@@ -28,8 +28,8 @@ Traffic head(int ranks, bool can_fail) {
   return {.messages = (can_fail ? 2 : 1) * steps(ranks), .bytes = head_bytes * steps(ranks)};
 }
 
-/// A rank adds up one share of the vectors: all send theirs to it, and it sends the sums to all. One
-/// element goes with the first message.
+/// A rank adds up one share of the vectors: all send theirs to it, and it sends the sums to all.
+/// One element goes with the first message.
 Traffic of_vectors(const Problem& p, int ranks) {
   if (p.size.cols == 1) return head(ranks, false);
   Traffic t = head(ranks, true);

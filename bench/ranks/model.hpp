@@ -1,5 +1,5 @@
-// What an operation over ranks costs: what a rank computes, and what it sends. docs/mpi.md has the
-// formulas in words.
+// The cost of an operation over ranks: the work of a rank, and the data that it sends. docs/mpi.md
+// has the formulas in words.
 #pragma once
 
 #include "bench/cases/problem.hpp"
@@ -23,7 +23,7 @@ struct Traffic {
 Traffic traffic_of(const Problem& problem, int ranks, int64_t block);
 
 /// Messages take latency + bytes / bandwidth (Hockney 1994), each rank has one under way at a time.
-/// What ranks share, the memory of a host say, gives all of them together at most `total` bytes/s.
+/// A thing that ranks share, the memory of a host say, gives all together at most `total` bytes/s.
 struct Link {
   double latency = 0;    ///< seconds, one way
   double bandwidth = 0;  ///< bytes/s that one rank receives, alone

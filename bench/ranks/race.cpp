@@ -38,8 +38,8 @@ class Entry {
   Row row;
 
  private:
-  /// `right`: this rank's part of the first result, which is held against the truth; later ones have
-  /// the same bits.
+  /// `right`: this rank's part of the first result, which is held against the truth; later ones
+  /// have the same bits.
   void time(std::vector<double>& rounds, int calls, const std::function<void()>& call, Bytes& right,
             Numerics numerics) {
     std::ranges::fill(work_->result, std::byte{0xA5});
@@ -68,7 +68,7 @@ class Entry {
   int peer_calls_ = 1;
 };
 
-/// Of as many vectors as there are ranks; of matrices in column-major order.
+/// The problem with as many vectors as there are ranks; its matrices are column-major.
 Problem for_ranks(Problem p, int ranks) {
   if (!describe(p.operation).is_vector) std::ranges::fill(p.layout, 'c');
   if (p.axis == Axis::each_column) p.size.rows = ranks;

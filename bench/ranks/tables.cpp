@@ -139,7 +139,7 @@ ordered_json print_model(const std::vector<Race>& races, const Options& o, const
       {"problem", "ranks", "switches", "time", "of it the link", "efficiency"}};
   ordered_json checks = ordered_json::array(), predictions = checks;
   for (const Race& race : races) {
-    // Of vectors each rank has its own: there is no one rank's time for the whole.
+    // Each rank has a vector of its own: no one rank's time is that of the whole.
     if (race.problem.axis != Axis::all || race.rows.empty() || race.rows[0].ranks != 1) continue;
     const double seconds = race.rows[0].best();
     for (const auto& each : check_model(race, {seconds, job.cores}, o, link, checked))

@@ -7,7 +7,7 @@
 
 namespace trine::bench::ranks {
 
-/// Where the run is: ranks, cores, MPI; what its link does; and a race's table.
+/// The place of the run: ranks, cores, MPI; the speed of its link; and a race's table.
 void print_job(const Options& options, const Job& job, const std::string& device);
 void print_link(const MeasuredLink& measured);
 void print_race(const Race& race, const Options& options, const Link& link);

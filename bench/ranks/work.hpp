@@ -19,7 +19,8 @@ struct Work {
   std::function<std::vector<std::byte>()> whole;
 };
 
-/// The ranks of `comm` have `problem` among them, as `inputs` has it whole; `device` is this rank's.
+/// The ranks of `comm` have `problem` among them, as `inputs` has it whole; `device` is this
+/// rank's.
 std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t block,
                               const std::vector<std::span<const std::byte>>& inputs,
                               const std::string& device);

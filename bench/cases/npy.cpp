@@ -24,7 +24,7 @@ constexpr size_t kLargestHeader = 1 << 16;
   throw Refusal(fmt::format("{}: {}", path, why));
 }
 
-/// What is left in the file.
+/// The bytes that are left in the file.
 uint64_t bytes_left(const std::string& path, std::ifstream& file) {
   std::error_code unknown;
   const uint64_t size = std::filesystem::file_size(path, unknown);

@@ -1,5 +1,4 @@
-#include "npy_header.hpp"
-
+// The text of a .npy file's header.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "bench/ui/error.hpp"
+#include "npy.hpp"
 
 namespace trine::bench {
 namespace {

@@ -77,6 +77,17 @@ bool is_named(const Options& o, const std::string& rung) {
   return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
 }
 
+/// Every rung on the one device, replayed from graphs.
+std::vector<Result> measure_graphs(const Options& o, const Runner& runner, const Problem& problem,
+                                   const Expected& expectation, Control& control) {
+  control.show(fmt::format("{} in graphs", to_string(problem)));
+  return Control::step([=, rungs = rungs_for(o, runner.device(), problem.operation),
+                        device = runner.device()] {
+           return measure_in_graphs(device, problem, rungs, *expectation);
+         })
+      .value_or(std::vector<Result>());
+}
+
 /// Every rung on every device, on the same data.
 std::vector<Result> measure(const Options& o, const std::vector<Runner>& runners,
                             const Problem& problem, const Expected& expectation, Control& control) {
@@ -99,32 +110,26 @@ std::vector<Result> measure(const Options& o, const std::vector<Runner>& runners
   return results;
 }
 
-/// What is known of one problem: the results of each round.
+/// The results of one problem, a list a round.
 struct Measured {
   std::vector<std::vector<Result>> rounds;
   bool sampled = false;
 };
 
-int compare_graph(Options o) {
-  const std::vector<Problem> all = problems(o, {});
+void check_graph(Options& o) {
   if (o.measuring.devices.empty()) o.measuring.devices = {"cuda:0"};
   for (const std::string& name : o.measuring.devices)
     if (o.measuring.devices.size() > 1 || !name.starts_with("cuda"))
       throw Refusal(fmt::format("--graph takes one device of cuda, not {}", name));
-  const std::vector<Device> devices =
-      start(o.measuring.devices, o.rungs, operations_of(o.cases), o.peers);
-  Control control(o.measuring.limit);
-  const auto rungs_of = [&](const Problem& p) { return rungs_for(o, devices[0], p.operation); };
-  return compare_in_graphs(devices[0], all, rungs_of, o.measuring.seed, control);
 }
 
-int compare(const Options& o) {
-  if (o.graph) return compare_graph(o);
+int compare(Options& o) {
+  if (o.graph) check_graph(o);
   std::vector<Array> arrays = arrays_of(o.inputs);
   const std::vector<Problem> all = problems(o, arrays);
   const std::vector<Device> devices =
       start(o.measuring.devices, o.rungs, operations_of(o.cases), o.peers);
-  say("{}", kLegend);
+  if (!o.graph) say("{}", kLegend);
   std::vector<Runner> runners;
   runners.reserve(devices.size());
   for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);
@@ -149,7 +154,9 @@ int compare(const Options& o) {
         const Expected expectation = expected(all[i], o.measuring.seed, data);
         if (!expectation) break;
         measured[i].sampled = expectation->sampled();
-        measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control));
+        measured[i].rounds.push_back(
+            o.graph ? measure_graphs(o, runners.front(), all[i], expectation, control)
+                    : measure(o, runners, all[i], expectation, control));
         control.show("");
         if (round == o.rounds) conclude(measured[i]);
       }

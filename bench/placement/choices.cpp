@@ -43,12 +43,11 @@ bool fits(const Problem& problem) {
   } catch (const Refusal&) { return false; }
 }
 
-/// What is wrong with the device's choice for a problem goes into `result`.
+/// Checks the device's choice for a problem; an error of it goes into `result`.
 void check_choice(Queue& queue, Expectation& expectation, Result& result) {
   Launches launches(queue, result.problem, expectation, "");
   result.take(launches.choice());
-  const Samples samples = measure(fmt::format("{} {}", result.device, to_string(result.problem)),
-                                  kBudget, kFewest, [&] { return launches.once(); });
+  const Samples samples = measure(kBudget, kFewest, [&] { return launches.once(); });
   result.failure = launches.failure();
   result.digest = launches.digest();
   if (result.failure.empty()) result.failure = launches.check_unseen_data(samples.median());
@@ -64,7 +63,7 @@ Result checked(Queue& queue, const Problem& problem, Expectation& expectation) {
   } catch (const ClockStandsStill& error) {
     result.failure = error.what();
   } catch (const Error& error) {
-    // What a device can't do isn't calibrated there; a lost device ends the work.
+    // A device isn't calibrated for calls that it refuses; a lost device ends the work.
     if (error.status() == Status::device_lost) throw;
     result.skipped =
         error.status() == Status::unsupported || error.status() == Status::out_of_memory;

@@ -270,7 +270,7 @@
         && (!r.dtype || r.dtype === dtype)).map((r) => r[key] ?? 0));
       const beside = (unit) => most(entries.filter((e) => e.device === device && e.verified && e.roof?.unit === unit
         && (unit === "B/s" || e.dtype === dtype)), (e) => e.x)?.roof.value ?? 0;
-      const d = facts.get(device) ?? {}, memory = ["read", "copy", "write"], units = ["fma", "tensor"];
+      const d = facts.get(device) ?? {}, memory = ["read", "copy"], units = ["fma", "tensor"];
       for (const [name, bandwidth, peak, dashed] of [["measured", of(memory, "value") || beside("B/s"), of(units, "value") || beside("flop/s"), false],
         ["nominal", of(memory, "nominal") || d.peak_bandwidth, of(units, "nominal") || d[`peak_${dtype}`] || 0, true]]) {
         const places = [left, bandwidth && peak ? peak / bandwidth : left, right].filter((x) => x >= left && x <= right).sort((a, b) => a - b);

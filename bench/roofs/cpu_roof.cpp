@@ -39,13 +39,6 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   hwy::FlushStream();
 }
 
-void write_past_cache(uint64_t* target, size_t count) {
-  const Words d;
-  const auto value = hn::Set(d, 0x3f9d70a43f9d70a4);
-  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) hn::Stream(value, d, target + i);
-  hwy::FlushStream();
-}
-
 /// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit
 /// in the registers. Returns the elements that a step has advanced, through `sum` what they came
 /// to.
@@ -53,27 +46,18 @@ constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
 template <class T>
 size_t fma_chains(int64_t steps, T* sum) {
   const hn::ScalableTag<T> d;
-  const bool is_float = hwy::IsFloat<T>();
-  const auto factor = hn::Set(d, is_float ? T(0.999) : T(1664525));
-  const auto term = hn::Set(d, is_float ? T(0.5) : T(1013904223));
+  const auto factor = hn::Set(d, T(0.999)), term = hn::Set(d, T(0.5));
   hn::Vec<decltype(d)> chain[kChains];
   // Different ones, or the compiler would compute one for all.
   for (size_t i = 0; i < kChains; ++i) chain[i] = hn::Iota(d, T(i));
-  for (int64_t s = 0; s < steps; ++s) {
-    for (auto& value : chain) {
-      if constexpr (hwy::IsFloat<T>())
-        value = hn::MulAdd(value, factor, term);
-      else
-        value = hn::Add(hn::Mul(value, factor), term);
-    }
-  }
+  for (int64_t s = 0; s < steps; ++s)
+    for (auto& value : chain) value = hn::MulAdd(value, factor, term);
   for (size_t i = 1; i < kChains; ++i) chain[0] = hn::Add(chain[0], chain[i]);
   *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
   return kChains * hn::Lanes(d);
 }
 size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
 size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
-size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
 
 }  // namespace trine::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -84,11 +68,11 @@ HWY_AFTER_NAMESPACE();
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -99,10 +83,8 @@ namespace {
 
 HWY_EXPORT(read_all);
 HWY_EXPORT(copy_past_cache);
-HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
-HWY_EXPORT(fma_i32);
 
 /// Keeps a result alive without the optimizer knowing.
 template <class T>
@@ -137,25 +119,6 @@ void stay_on(int cpu) {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-/// Threads meet here and leave together, within a cache line's travel.
-class SpinBarrier {
- public:
-  explicit SpinBarrier(int threads) : threads_(threads) {}
-  void meet() {
-    const int round = round_.load();
-    if (arrived_.fetch_add(1) + 1 == threads_) {
-      arrived_.store(0);
-      round_.store(round + 1);
-      return;
-    }
-    while (round_.load() == round) std::this_thread::yield();
-  }
-
- private:
-  const int threads_;
-  std::atomic<int> arrived_{0}, round_{0};
-};
-
 /// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
 /// Threads, one a core, start a pass together. `work(thread)` is one thread's part of it; all parts
 /// together are `amount`. A pass lasts from the first thread's start to the last one's end,
@@ -166,15 +129,15 @@ double best_rate(int threads, double amount, const std::function<void(int thread
   };
   std::vector<Pass> times(static_cast<size_t>(threads));
   std::atomic<bool> again{true};
-  SpinBarrier barrier(threads);
+  std::barrier barrier(threads);
   const auto run = [&](int thread) {
     Pass& mine = times[static_cast<size_t>(thread)];
-    barrier.meet();
+    barrier.arrive_and_wait();
     const bool go = again;  // read between the barriers, where all see the same
     mine.start = Clock::now();
     if (go) work(thread);
     mine.end = Clock::now();
-    barrier.meet();
+    barrier.arrive_and_wait();
     return go;
   };
   double best = std::numeric_limits<double>::infinity();
@@ -247,7 +210,6 @@ double flops_of(int64_t steps, Chains chains) {
 /// Independent chains of multiply-adds: runs them so many steps and returns their flops.
 double multiply_adds(Dtype dtype, int64_t steps) {
   if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(fma_f64));
-  if (dtype == Dtype::i32) return flops_of<int32_t>(steps, HWY_DYNAMIC_DISPATCH(fma_i32));
   return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(fma_f32));
 }
 
@@ -258,20 +220,6 @@ double cpu_read_rate(int threads, uint64_t bytes) {
   return moving_rate(threads, parts, double(parts.bytes()), [&](int t) {
     keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
   });
-}
-
-double cpu_write_rate(int threads, uint64_t bytes) {
-  const Parts parts(threads, bytes);
-  const auto rate = [&](auto write) {
-    return moving_rate(threads, parts, double(parts.bytes()), [&](int t) { write(parts[t]); });
-  };
-  return std::max(rate([&](uint64_t* words) {
-                    HWY_DYNAMIC_DISPATCH(write_past_cache)(words, parts.bytes() / 8);
-                  }),
-                  rate([&](uint64_t* words) {
-                    std::memset(words, 1, parts.bytes());
-                    keep(words);
-                  }));
 }
 
 double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
@@ -290,24 +238,7 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
                   }));
 }
 
-constexpr int64_t kSteps = 200000;  // about a millisecond
-
-double cpu_fma_bound(int threads, Dtype dtype) {
-  std::vector<double> rates(static_cast<size_t>(threads));
-  std::vector<std::thread> all;
-  for (size_t t = 0; t < rates.size(); ++t)
-    all.emplace_back([t, dtype, &rate = rates[t]] {
-      const std::vector<int> cpus = spread_cpus();
-      if (t < cpus.size()) stay_on(cpus[t]);
-      for (const auto begin = Clock::now(); seconds_since(begin) < 0.1;) {
-        const auto start = Clock::now();
-        const double flops = multiply_adds(dtype, kSteps);
-        rate = std::max(rate, flops / seconds_since(start));
-      }
-    });
-  for (std::thread& thread : all) thread.join();
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
-}
+constexpr int64_t kSteps = 1000000;  // milliseconds, beside which meeting at the barrier is nothing
 
 double cpu_fma_rate(int threads, Dtype dtype) {
   return best_rate(threads, threads * multiply_adds(dtype, kSteps),

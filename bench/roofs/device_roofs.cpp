@@ -15,10 +15,8 @@ namespace {
 constexpr int kLaunches = 201;
 constexpr uint64_t kLinkBytes = uint64_t{64} << 20;
 
-/// The cpu has no empty kernel: its smallest operation stands for it.
+/// By the device's smallest operation.
 double launch_seconds(const Device& device) {
-  if (device.backend() != "cpu")
-    if (const double seconds = gpu_launch_seconds(device, kLaunches); seconds > 0) return seconds;
   Queue queue(device);
   const View one = vector(Buffer(device, 4), Dtype::b32, 1),
              other = vector(Buffer(device, 4), Dtype::b32, 1);
@@ -131,16 +129,16 @@ std::vector<DeviceRoof> device_roofs(const Device& device, Control& control) {
     if (std::optional<DeviceRoof> roof = roof_in_a_step(device, what, dtype))
       roofs.push_back(*std::move(roof));
   };
-  for (const char* what : {"read", "write", "copy"}) add(what);
+  for (const char* what : {"read", "copy"}) add(what);
   for (const char* unit : {"fma", "tensor"})
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32}) add(unit, dtype);
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64}) add(unit, dtype);
   if (has_link(device))
     if (const std::optional<LinkRates> rates = link_rates(device, kLinkBytes, 0.03))
       for (DeviceRoof& roof : link_roofs(device, *rates)) roofs.push_back(std::move(roof));
   if (control.stop()) return roofs;
   control.show(fmt::format("{} launch", device.id()));
   const std::optional<double> seconds = Control::step([device] { return launch_seconds(device); });
-  if (seconds.value_or(0) > 0)
+  if (seconds)
     roofs.push_back({device.id(), "launch", std::nullopt, "", *seconds, "s", std::nullopt});
   return roofs;
 }

@@ -27,7 +27,7 @@ bool has_link(const Device& device);
 std::optional<LinkRates> link_rates(const Device& device, uint64_t bytes, double seconds);
 
 struct DeviceRoof {
-  std::string device, what;  ///< read, write, copy, fma, tensor, to_device, to_host, launch
+  std::string device, what;  ///< read, copy, fma, tensor, to_device, to_host, launch
   std::optional<Dtype> dtype;
   std::string memory;  ///< of the link: "pageable", "pinned"; else ""
   double value = 0;
@@ -40,7 +40,7 @@ nlohmann::ordered_json to_json(const DeviceRoof& roof);
 /// The link's four, of copies as large as `rates` has them.
 std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates);
 
-/// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype, in a step (Control::step);
+/// "read" or "copy" of memory, "fma" or "tensor" of a dtype, in a step (Control::step);
 /// none where the device hasn't such, or the work ended before it was measured.
 std::optional<DeviceRoof> roof_in_a_step(const Device& device, std::string_view what,
                                          std::optional<Dtype> dtype = std::nullopt);

@@ -9,6 +9,7 @@
 
 #include "backends/kit/driver_table.hpp"
 #include "bench/stats/measure.hpp"
+#include "cuda_driver.hpp"
 #include "gpu_programs.h"
 #if TRINE_BENCH_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120
@@ -18,12 +19,12 @@
 namespace trine::bench {
 namespace {
 
-/// A kernel's arguments: how often to turn, values that neither grow nor vanish, and the sink.
+/// A kernel's arguments: how often to turn, values that neither grow nor vanish, and the sink. Of
+/// the kernel that reads words the two are zeros.
 struct Arguments {
   Arguments(Dtype dtype, const Buffer& buffer) : bytes(size_of(dtype)), sink(buffer.native()) {
     if (dtype == Dtype::f32) f32[0] = 0.999f, f32[1] = 0.5f;
     if (dtype == Dtype::f64) f64[0] = 0.999, f64[1] = 0.5;
-    if (dtype == Dtype::i32) i32[0] = 1664525, i32[1] = 1013904223;
   }
   void* factor() { return f64; }
   void* term() { return reinterpret_cast<char*>(f64) + bytes; }
@@ -31,8 +32,7 @@ struct Arguments {
   int turns = 1;
   union {
     float f32[2];
-    double f64[2];
-    uint32_t i32[2];
+    double f64[2] = {};
   };
   size_t bytes;
   void* sink;  // CUdeviceptr, cl_mem
@@ -59,54 +59,50 @@ std::string_view program(std::string_view name) {
   return {};
 }
 
-/// The CUDA driver API's few calls, with its handles as plain pointers.
-struct CudaCalls {
-  int (*push)(void*);
-  int (*pop)(void**);
-  int (*load)(void**, const void*);
-  int (*unload)(void*);
-  int (*find)(void**, void*, const char*);
-  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                void**, void**);
-};
-constexpr const char* kCudaSymbols[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-                                        "cuModuleLoadData",    "cuModuleUnload",
-                                        "cuModuleGetFunction", "cuLaunchKernel"};
-constinit kit::DriverTable<CudaCalls, std::size(kCudaSymbols)> cuda_calls({"libcuda.so.1", "", "",
-                                                                           ""},
-                                                                          kCudaSymbols);
+constexpr const char* kCudaSymbols[] = {"cuCtxPushCurrent_v2",
+                                        "cuCtxPopCurrent_v2",
+                                        "cuModuleLoadData",
+                                        "cuModuleUnload",
+                                        "cuModuleGetFunction",
+                                        "cuLaunchKernel",
+                                        "cuStreamCreate",
+                                        "cuStreamDestroy_v2",
+                                        "cuStreamBeginCapture_v2",
+                                        "cuStreamEndCapture",
+                                        "cuGraphInstantiateWithFlags",
+                                        "cuGraphLaunch",
+                                        "cuGraphExecDestroy",
+                                        "cuGraphDestroy"};
+constinit kit::DriverTable<CudaDriver, std::size(kCudaSymbols)> cuda_calls(
+    {"libcuda.so.1", "there is no CUDA driver", "", "CUDA 11.4"}, kCudaSymbols);
 
 class CudaKernel final : public Kernel {
  public:
   CudaKernel(const Device& device, const Queue& queue, const char* name)
-      : context_(device.native().context), stream_(queue.native()) {
+      : device_(device), stream_(queue.native()) {
     const std::string_view image = program(".fatbin");
-    if (image.empty() || !enter()) return;
-    if (calls_->load(&module_, image.data()) == 0) calls_->find(&function_, module_, name);
-    leave();
+    if (!calls_ || image.empty()) return;
+    const CurrentContext context(*calls_, device_);
+    if (context.is_current && calls_->load(&module_, image.data()) == 0)
+      calls_->function(&function_, module_, name);
   }
   ~CudaKernel() override {
-    if (!module_ || !enter()) return;
+    if (!module_) return;
+    const CurrentContext context(*calls_, device_);
     calls_->unload(module_);
-    leave();
   }
   bool launch(Arguments& arguments, int groups, int group) override {
-    if (!function_ || !enter()) return false;
+    if (!function_) return false;
+    const CurrentContext context(*calls_, device_);
     void* list[] = {&arguments.turns, arguments.factor(), arguments.term(), &arguments.sink};
-    const int code = calls_->launch(function_, unsigned(groups), 1, 1, unsigned(group), 1, 1, 0,
-                                    stream_, list, nullptr);
-    leave();
-    return code == 0;
+    return calls_->launch(function_, unsigned(groups), 1, 1, unsigned(group), 1, 1, 0, stream_,
+                          list, nullptr) == 0;
   }
 
  private:
-  bool enter() { return calls_ && calls_->push(context_) == 0; }
-  void leave() {
-    void* ours = nullptr;
-    calls_->pop(&ours);
-  }
-  const CudaCalls* const calls_ = found(cuda_calls);
-  void *context_, *stream_, *module_ = nullptr, *function_ = nullptr;
+  const CudaDriver* const calls_ = found(cuda_calls);
+  Device device_;
+  void *stream_, *module_ = nullptr, *function_ = nullptr;
 };
 
 #if TRINE_BENCH_OPENCL
@@ -128,10 +124,9 @@ constinit kit::DriverTable<OpenclCalls, std::size(kOpenclSymbols)> opencl_calls(
 
 class OpenclKernel final : public Kernel {
  public:
-  OpenclKernel(const Device& device, const Queue& queue, const char* file, const char* name,
-               const char* options)
+  OpenclKernel(const Device& device, const Queue& queue, const char* name, const char* options)
       : queue_(static_cast<cl_command_queue>(queue.native())) {
-    const std::string_view text = program(file);
+    const std::string_view text = program("probes.kernel.h");
     if (!calls_ || text.empty()) return;
     const char* source = text.data();
     const size_t length = text.size();
@@ -166,27 +161,23 @@ class OpenclKernel final : public Kernel {
 
 struct Variant {
   Dtype dtype;
-  const char *unit, *file, *name, *options;
-  int flops;  // of a work-item in one turn: 2 x chains x steps, as in fma.kernel.h
+  const char *unit, *name, *options;
+  int flops;  // of a work-item in one turn: 2 x chains x steps, as in probes.kernel.h
 };
 constexpr Variant kVariants[] = {
-    {Dtype::f32, "fma", "fma.kernel.h", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
-    {Dtype::f64, "fma", "fma.kernel.h", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
-    {Dtype::f64, "tensor", "fma.kernel.h", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR",
-     2 * 16 * 32},
-    {Dtype::f64, "tensor", "fma.kernel.h", "tensor8_f64",
-     "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8", 2 * 16 * 8},
-    {Dtype::i32, "fma", "fma.kernel.h", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
+    {Dtype::f32, "fma", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
+    {Dtype::f64, "fma", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
+    {Dtype::f64, "tensor", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR", 2 * 16 * 32},
+    {Dtype::f64, "tensor", "tensor8_f64", "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8",
+     2 * 16 * 8},
 };
-constexpr Variant kRead{Dtype::i32, "read", "memory.kernel.h", "read_words", "", 0},
-    kWrite{Dtype::i32, "write", "memory.kernel.h", "write_words", "", 0};
+constexpr Variant kRead{Dtype::i32, "read", "read_words", "-DREAD", 0};
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
   if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);
 #if TRINE_BENCH_OPENCL
   if (device.backend() == "opencl")
-    return std::make_unique<OpenclKernel>(device, queue, variant.file, variant.name,
-                                          variant.options);
+    return std::make_unique<OpenclKernel>(device, queue, variant.name, variant.options);
 #endif
   return nullptr;
 }
@@ -204,12 +195,11 @@ struct Probe {
   /// By the device's clock; 0 where it can't run.
   double seconds(int groups) {
     const Event start = queue.record();
-    if (!launch(groups)) return 0;
+    if (!kernel || !kernel->launch(arguments, groups, kGroup)) return 0;
     const Event stop = queue.record();
     queue.wait();
     return elapsed(start, stop);
   }
-  bool launch(int groups) { return kernel && kernel->launch(arguments, groups, kGroup); }
 
   Queue queue;
   Buffer data;
@@ -245,12 +235,12 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit) {
   return best;
 }
 
-double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes) {
+double gpu_read_rate(const Device& device, uint64_t bytes) {
   constexpr int kWord = 16, kAtOnce = 4;
   const int groups = groups_of(device);
   const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups);
   bytes = std::max(bytes / round, uint64_t{1}) * round;
-  Probe probe(device, what == "read" ? kRead : kWrite, bytes);
+  Probe probe(device, kRead, bytes);
   probe.arguments.turns = int(bytes / kWord);
   double best = 0;
   for (int i = 0; i < 12; ++i) {
@@ -267,17 +257,9 @@ double median_by_host(double seconds, int count, const std::function<void()>& wo
     work();
     return seconds_since(begin);
   };
-  return measure("roof", seconds, count, once).median();
+  return measure(seconds, count, once).median();
 }
 
-double gpu_launch_seconds(const Device& device, int count) {
-  Probe probe(device, kWrite, 64);
-  probe.arguments.turns = 0;
-  if (!probe.launch(1)) return 0;
-  return median_by_host(0, count, [&] {
-    probe.launch(1);
-    probe.queue.wait();
-  });
-}
+const CudaDriver* cuda_driver(const char** reason) { return cuda_calls.find(reason); }
 
 }  // namespace trine::bench

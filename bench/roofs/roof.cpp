@@ -1,5 +1,5 @@
-// The CPU's roofs are measured by plain loops on as many threads as the device has; a GPU's memory by
-// the driver's own copy, its arithmetic by chains of multiply-adds.
+// The CPU's roofs are measured by plain loops on as many threads as the device has; a GPU's memory
+// by the driver's own copy, its arithmetic by chains of multiply-adds.
 #include "roof.hpp"
 
 #include <algorithm>
@@ -37,6 +37,8 @@ double device_copy(const Device& device, uint64_t bytes) {
   return best;
 }
 
+bool has_roof(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
+
 int threads_of(const Device& device) { return std::max(1, int(device.facts().compute_units)); }
 
 std::map<std::string, Roof>& known_roofs() {
@@ -53,11 +55,11 @@ double memory_rate(const Device& device, std::string_view what, uint64_t read, u
   if (what == "copy")
     return on_host(device) ? cpu_copy_rate(threads, read, written)
                            : device_copy(device, read + written);
-  if (!on_host(device)) return gpu_memory_rate(device, what, what == "read" ? read : written);
-  return what == "read" ? cpu_read_rate(threads, read) : cpu_write_rate(threads, written);
+  return on_host(device) ? cpu_read_rate(threads, read) : gpu_read_rate(device, read);
 }
 
 double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit) {
+  if (!has_roof(dtype)) return 0;
   if (!on_host(device)) return gpu_unit_rate(device, dtype, unit);
   return unit == "fma" ? cpu_fma_rate(threads_of(device), dtype) : 0;
 }
@@ -82,8 +84,8 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written, boo
   roof.unit = arithmetic ? "flop/s" : "B/s";
   using Ways = std::vector<std::string>;
   for (const std::string& way : arithmetic ? Ways{"fma", "tensor"} : Ways{memory}) {
-    const bool is_bound = again && on_host(device) && way == "fma";
-    const double value = is_bound     ? cpu_fma_bound(threads_of(device), problem.dtype)
+    const bool is_bound = again && on_host(device) && way == "fma" && has_roof(problem.dtype);
+    const double value = is_bound     ? threads_of(device) * cpu_fma_rate(1, problem.dtype)
                          : arithmetic ? arithmetic_rate(device, problem.dtype, way)
                                       : memory_rate(device, way, read, written);
     if (!roof.what.empty() && value <= roof.value) continue;

@@ -21,18 +21,21 @@ struct Roof {
 bool on_host(const Device& device);
 
 /// The roof of a problem on a device. The CPU's memory roofs are measured over the memory that the
-/// timed launches walk, the operands and all of `written` bytes that take the results in turn, so that
-/// caches help both sides alike. Figures are kept for the run; `again` measures once more and keeps
-/// the higher: a machine that was busy the first time has a higher roof than it showed. Cores' arithmetic is then a
-/// bound (cpu_fma_bound): on a busy machine threads that start together don't run together.
+/// timed launches walk, the operands and all of `written` bytes that take the results in turn, so
+/// that caches help both sides alike. Figures are kept for the run; `again` measures once more and
+/// keeps the higher: a machine that was busy the first time has a higher roof than it showed.
+/// Cores' arithmetic is then that of one core alone, times the cores: on a busy machine threads
+/// that start together don't run together.
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
              bool again = false);
 
-/// "read", "write" or "copy" of a device's memory in bytes/s: `read` bytes, `written` ones, or both. A GPU's
-/// copy is the driver's own.
+/// "read" or "copy" of a device's memory in bytes/s: `read` bytes, or both. A GPU's copy is the
+/// driver's own.
 double memory_rate(const Device& device, std::string_view what, uint64_t read, uint64_t written);
 
-/// flop/s of independent chains of multiply-adds on one kind of unit, "fma" or "tensor"; 0 where there is none.
+/// flop/s of independent chains of multiply-adds on one kind of unit, "fma" or "tensor"; 0 where
+/// there is none, and for integers: their products may go over units that are faster than
+/// multiply-adds.
 double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit);
 
 /// A new round measures its own.

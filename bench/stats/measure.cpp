@@ -1,22 +1,11 @@
 #include "measure.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <stdexcept>
 #include <utility>
 
 namespace trine::bench {
 namespace {
-
-/// Google Benchmark's reporter prints; ours lets the samples speak.
-class Silent : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
 
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * double(sorted.size() - 1);
@@ -55,8 +44,8 @@ double log_choose(size_t n, size_t k) {
   return std::lgamma(double(n) + 1) - std::lgamma(double(k) + 1) - std::lgamma(double(n - k) + 1);
 }
 
-/// The probability that the median of n values lies below the r-th smallest of n others of their kind: that
-/// half of them do. Of an even number, a little above it.
+/// The probability that the median of n values lies below the r-th smallest of n others of their
+/// kind: that half of them do. Of an even number, a little above it.
 double median_below(size_t r, size_t n) {
   double sum = 0;
   for (size_t k = (n + 1) / 2; k <= n; ++k)
@@ -114,46 +103,27 @@ Timed::Timed(std::vector<double> of_rounds)
       rounds(std::move(of_rounds)),
       interval(interval_of(rounds)) {}
 
-Samples measure(const std::string& label, double min_seconds, int min_count,
-                const std::function<double()>& once) {
-  Samples samples;
-  std::exception_ptr failure;
-  const auto body = [&](benchmark::State& state) {
-    samples.seconds.clear();  // earlier calls searched for the number of iterations
-    for (auto _ : state) {
-      if (failure) break;
-      try {
-        const double seconds = once();
-        // A clock that stands still would have the loop run for ever.
-        if (!(seconds > 0))
-          throw ClockStandsStill("its clock stands still: it took no time at all");
-        samples.seconds.push_back(seconds);
-        state.SetIterationTime(seconds);
-      } catch (...) {
-        failure = std::current_exception();
-        state.SkipWithError("failed");
-      }
-    }
-  };
-  // How many: enough of the time that is measured, but not for long where checking takes most of it.
+Samples measure(double min_seconds, int min_count, const std::function<double()>& once) {
   constexpr int kFirst = 3;
   constexpr double kPatience = 4, kMost = 1e6;
+  const auto timed = [&] {
+    const double seconds = once();
+    if (!(seconds > 0)) throw ClockStandsStill("its clock stands still: it took no time at all");
+    return seconds;
+  };
+  // How many: enough of the time that is measured, but not for long where checking takes most of
+  // it.
+  Samples first, samples;
   double measured = 0;
-  std::vector<double> first;
   const auto begin = Clock::now();
-  for (int i = 0; i < kFirst; ++i) measured += first.emplace_back(once());
-  // Where each took as long as all of them should, what was cold doesn't show: they are the figure.
-  if (min_count <= kFirst && *std::ranges::min_element(first) >= min_seconds) return {first};
+  for (int i = 0; i < kFirst; ++i) measured += first.seconds.emplace_back(timed());
+  // Where each took as long as all should, nothing cold shows in them: they are the figure.
+  if (min_count <= kFirst && std::ranges::min(first.seconds) >= min_seconds) return first;
   const double passed = seconds_since(begin);
-  const double wanted = kFirst * std::min(min_seconds / std::max(measured, 1e-9),
-                                          kPatience * min_seconds / std::max(passed, 1e-9));
+  const double wanted =
+      kFirst * std::min(min_seconds / measured, kPatience * min_seconds / std::max(passed, 1e-9));
   const auto count = int64_t(std::clamp(wanted, double(std::max(min_count, 1)), kMost));
-  benchmark::ClearRegisteredBenchmarks();
-  benchmark::RegisterBenchmark(label.c_str(), body)->UseManualTime()->Iterations(count);
-  Silent silent;
-  benchmark::RunSpecifiedBenchmarks(&silent, ".*");
-  if (failure) std::rethrow_exception(failure);
-  while (int(samples.seconds.size()) < min_count) samples.seconds.push_back(once());
+  for (int64_t i = 0; i < count; ++i) samples.seconds.push_back(timed());
   return samples;
 }
 

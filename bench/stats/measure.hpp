@@ -1,5 +1,4 @@
-// Iterations and statistics, by Google Benchmark: it decides how often to repeat, we keep every
-// sample for the median and the spread.
+// How often to repeat a call, and the statistics of its samples.
 #pragma once
 
 #include <chrono>
@@ -15,16 +14,17 @@ namespace trine::bench {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin);
 
-/// Where the figure of another run of the same command falls nine times in ten, on a machine in the same state.
+/// The figure of another run of the same command falls in it nine times in ten, on a machine in the
+/// same state.
 struct Interval {
   double low = 0, high = 0;
 };
 
-/// From the medians of a run's rounds. From seven on by ranks, for the median of as many rounds and exact for
-/// whatever distribution they have:
-///   Fligner, Wolfe: Nonparametric Prediction Intervals for a Future Sample Median, 1979
-/// Fewer can't tell so much by ranks: for one further round then, which is safe and wide, by Student on a
-/// logarithmic scale, around the median. Of one round both ends are the figure.
+/// From the medians of a run's rounds. From seven on by ranks, for the median of as many rounds and
+/// exact for whatever distribution they have: Fligner, Wolfe: Nonparametric Prediction Intervals
+/// for a Future Sample Median, 1979 Fewer can't tell so much by ranks: for one further round then,
+/// which is safe and wide, by Student on a logarithmic scale, around the median. Of one round both
+/// ends are the figure.
 Interval interval_of(const std::vector<double>& rounds);
 
 struct Samples {
@@ -33,8 +33,8 @@ struct Samples {
   double median() const;
   /// Half the interquartile range over the median.
   double spread() const;
-  /// Of a run of one round. Each of its eight consecutive parts stands for a run, since what comes and goes
-  /// slowly shows between them: where a further part falls.
+  /// The interval of a run of one round. Each of its eight consecutive parts stands for a run,
+  /// since what comes and goes slowly shows between them: where a further part falls.
   Interval interval() const;
 };
 
@@ -45,9 +45,9 @@ struct Timed {
   Interval interval;
 
   Timed() = default;
-  /// Of one round.
+  /// From one round.
   explicit Timed(const Samples& samples);
-  /// Of several.
+  /// From several.
   explicit Timed(std::vector<double> of_rounds);
 };
 
@@ -57,10 +57,10 @@ struct ClockStandsStill : std::runtime_error {
 };
 
 /// Calls `once` (which returns the seconds it took, by whichever clock is right) for at least
-/// `min_seconds` of such time, or four times that on the wall where what surrounds the measured part
-/// takes longer, and at least `min_count` times. A few calls before find the number of iterations and
-/// are not kept, unless each of them took `min_seconds`: then they are all there is. What `once` throws comes out of here.
-Samples measure(const std::string& label, double min_seconds, int min_count,
-                const std::function<double()>& once);
+/// `min_seconds` of such time, or four times that on the wall where more of it passes around the
+/// measured part, and at least `min_count` times. A few calls before find the number of iterations
+/// and are not kept, unless each of them took `min_seconds`: then they are all there is. It throws
+/// what `once` throws, and ClockStandsStill.
+Samples measure(double min_seconds, int min_count, const std::function<double()>& once);
 
 }  // namespace trine::bench

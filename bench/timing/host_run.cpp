@@ -102,9 +102,7 @@ Pass measure_passes(HostRun& run, Expectation& expectation, double budget, Resul
   };
   const double first = once();
   passes.clear();  // it may have built kernels and made queues
-  const Samples samples =
-      measure(fmt::format("{} {} {}", result.device, to_string(result.problem), result.memory),
-              budget, kLeastSamples, once);
+  const Samples samples = measure(budget, kLeastSamples, once);
   // The calls before the samples found their number.
   passes.erase(passes.begin(),
                passes.end() - std::ptrdiff_t(std::min(passes.size(), samples.seconds.size())));

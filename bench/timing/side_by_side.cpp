@@ -58,7 +58,8 @@ std::string tuned_words(const Device& device) {
   return table.rows.empty() ? "" : fmt::format("; tuned: {}", table.path);
 }
 
-/// Where a vendor's rung was measured on the same kind of device by the same method.
+/// Compares with each vendor's rung that was measured on the same kind of device by the same
+/// method.
 void set_peer_ratios(std::vector<Result>& results) {
   std::map<std::string, DeviceKind> kinds;
   for (const Result& result : results)
@@ -183,8 +184,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   Launches launches(queue_, problem, expectation, rung);
   const uint64_t ring_bytes = launches.output_bytes();
   const auto samples_of = [&](double (Launches::*launch)()) {
-    return measure(fmt::format("{} {}", device_.id(), to_string(problem)), budget_, kLeastSamples,
-                   [&] { return (launches.*launch)(); });
+    return measure(budget_, kLeastSamples, [&] { return (launches.*launch)(); });
   };
   const auto settle = [&](Result& result, const Samples& samples, double (Launches::*launch)()) {
     set_figure(result, samples, samples.median());
@@ -212,7 +212,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
       sustained.waited = {};
       settle(sustained, samples_of(&Launches::back_to_back), &Launches::back_to_back);
     }
-    // What goes wrong here, goes wrong for every figure of this rung.
+    // An error here is one of every figure of this rung.
     const std::string wrong =
         launches.validate_timing(*results.front().kernel, *results.back().kernel);
     for (Result& result : results) {
@@ -262,7 +262,8 @@ std::vector<Result> results_of(Runner& runner, const Problem& problem, Expectati
     const bool refused = error.status() == Status::unsupported ||
                          error.status() == Status::out_of_memory ||
                          (error.status() == Status::not_found && !rung.empty());
-    // A rung that can't be launched, one that doesn't compile say, fails alone; a lost device ends the work.
+    // A rung that can't be launched, one that doesn't compile say, fails alone; a lost device ends
+    // the work.
     if (!refused && error.status() != Status::backend_error) throw;
     const bool is_resident =
         results.empty();  // else the whole program was refused, and the kernel stands

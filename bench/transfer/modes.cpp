@@ -21,13 +21,13 @@ double slack(const Pass& pass) { return 2e-6 + pass.seconds / 100; }
 
 std::vector<Span> of_lane(const std::vector<Span>& spans, Lane lane) {
   std::vector<Span> found;
-  for (const Span& span : spans)
-    if (span.lane == lane) found.push_back(span);
+  std::ranges::copy_if(spans, std::back_inserter(found),
+                       [lane](const Span& span) { return span.lane == lane; });
   std::ranges::sort(found, {}, &Span::begin);
   return found;
 }
 
-/// What `mode` takes on a device; `wrong`: what is known of the kernel or its clock.
+/// Measures `mode` on a device; `wrong`: the known error of the kernel or its clock, or empty.
 MeasuredMode measured_on(const Device& on, const Problem& problem, Expectation& expectation,
                          double budget, const TransferMode& mode, const std::string& wrong) {
   MeasuredMode m{mode, {}, {}, {}};
@@ -49,55 +49,6 @@ MeasuredMode measured_on(const Device& on, const Problem& problem, Expectation& 
     m.result.failure = error.what();
   }
   return m;
-}
-
-/// How many times as fast it is with the cpu's help, in turns, so that a machine that is slower for a while is so for
-/// both; what is wrong with an output goes into `with`.
-double gain(const Device& device, const Problem& problem, Expectation& expectation,
-            const TransferMode& without, MeasuredMode& with) {
-  constexpr int kTurns = 7;
-  HostRun plain(device, problem, expectation.inputs(), true),
-      helped(device, problem, expectation.inputs(), true);
-  set_mode(plain, without);
-  set_mode(helped, with.mode);
-  Samples plain_times, helped_times;
-  const auto once = [&](HostRun& run, int turn, Samples& times) {
-    const int w = turn % expectation.windows();
-    run.poison();
-    const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
-    if (with.result.failure.empty())
-      with.result.failure = expectation.check(w, run.output(), with.result.numerics);
-    if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
-  };
-  for (int turn = 0; turn <= kTurns; ++turn) {
-    once(plain, turn, plain_times);
-    once(helped, turn, helped_times);
-  }
-  with.result.verified = with.result.failure.empty();
-  return plain_times.median() / helped_times.median();
-}
-
-/// The rows that the cpu computes so that both are done at once, from what each takes alone. The two slow each other
-/// down: what each took beside the other corrects its part.
-int64_t helping_rows(const Device& device, const Problem& problem, Expectation& expectation,
-                     TransferMode mode, double device_all, double cpu_all) {
-  const auto balance = [&] {
-    mode.cpu_rows = balanced_rows(problem.size.rows, device_all, cpu_all);
-    return mode.cpu_rows != 0;
-  };
-  for (int turn = 0; balance() && turn < 3; ++turn) {
-    HostRun run(device, problem, expectation.inputs(), true);
-    set_mode(run, mode);
-    run.once();
-    const Pass pass = run.once();
-    double device_end = 0;
-    for (const Span& span : pass.spans)
-      if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
-    const double share = double(mode.cpu_rows) / double(problem.size.rows);
-    device_all = device_end / (1 - share);
-    cpu_all = busy(pass.spans, Lane::cpu) / share;
-  }
-  return mode.cpu_rows;
 }
 
 /// One problem on one device, all ways, each in a step (Control::step).
@@ -128,8 +79,8 @@ struct Session {
     });
   }
 
-  /// Modes are checked by their outputs; what else may be wrong with a kernel or its clock shows on resident data.
-  /// Empty, or what is.
+  /// Modes are checked by their outputs; other errors of a kernel or its clock show on resident
+  /// data. Empty where there is none.
   std::string validate_timing(const Device& on) {
     if (control.stop()) return {};
     control.show(fmt::format("{} on {} with resident data", to_string(problem), on.id()));
@@ -152,8 +103,6 @@ struct Session {
     const auto pipelined = std::ranges::find_if(
         measured, [](const MeasuredMode& m) { return m.mode.memory == "pipelined"; });
     if (pipelined == measured.end() || !pipelined->result.verified) return;
-    const TransferMode without = pipelined->mode;
-    TransferMode mode = without;
     const Device helper = open("cpu");
     const std::string wrong = validate_timing(helper);
     if (control.stop()) return;
@@ -161,27 +110,17 @@ struct Session {
     const std::optional<MeasuredMode> cpu = measure_on(helper, {"shared"}, wrong);
     if (!cpu) return;
     if (!cpu->result.verified) return measured.push_back(*cpu);
-    const std::optional<int64_t> rows =
-        Control::step([on = device, p = problem, e = expectation, mode,
-                       device_all = pipelined->pass.seconds, cpu_all = cpu->pass.seconds] {
-          return helping_rows(on, p, *e, mode, device_all, cpu_all);
-        });
-    if (!rows) return;
-    mode.cpu_rows = *rows;
+    TransferMode mode = pipelined->mode;
+    mode.cpu_rows = balanced_rows(problem.size.rows, pipelined->pass.seconds, cpu->pass.seconds);
     if (mode.cpu_rows == 0) {
       control.show("");
-      say("{}: the cpu computes nothing, as its part of {} would be less than {} rows", device.id(),
-          to_string(problem), kGranule);
-      return;
+      return say("{}: the cpu computes nothing, as its part of {} would be less than {} rows",
+                 device.id(), to_string(problem), kGranule);
     }
     std::optional<MeasuredMode> with = measure_on(device, mode, "");
-    if (with && with->result.verified)
-      with =
-          Control::step([on = device, p = problem, e = expectation, without, m = *with]() mutable {
-            m.gain = gain(on, p, *e, without, m);
-            return m;
-          });
-    if (with) measured.push_back(*std::move(with));
+    if (!with) return;
+    with->gain = pipelined->pass.seconds / with->pass.seconds;
+    measured.push_back(*std::move(with));
   }
 };
 
@@ -242,12 +181,8 @@ nlohmann::ordered_json to_json(const MeasuredMode& m, double share) {
 }
 
 std::string_view name(Lane lane) {
-  switch (lane) {
-    case Lane::copy_in: return "copy in";
-    case Lane::kernel: return "kernel";
-    case Lane::copy_out: return "copy out";
-    default: return "cpu";
-  }
+  constexpr std::string_view kNames[] = {"copy in", "kernel", "copy out", "cpu"};
+  return kNames[size_t(lane)];
 }
 
 double overlapped(const std::vector<Span>& spans) {

@@ -1,5 +1,5 @@
-// The modes of getting an operation's data to a device and back, measured as one-line calls on host data: every
-// pass verified, the median one standing for all.
+// The modes of getting an operation's data to a device and back, measured as one-line calls on host
+// data: every pass verified, the median one standing for all.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,9 +18,9 @@ struct TransferMode {
   int64_t cpu_rows = 0;  ///< pipelined: rows that the cpu computes meanwhile, the last ones
 };
 
-/// The modes of a device. In place: a CPU that computes in the host's memory. Integrated GPUs share it, but their
-/// drivers pin no page twice, as the operands of ordinary vectors would need. What no chunks are made of isn't
-/// pipelined.
+/// The modes of a device. In place: a CPU that computes in the host's memory. Integrated GPUs share
+/// it, but their drivers pin no page twice, as the operands of ordinary vectors would need.
+/// Operations that aren't cut into chunks aren't pipelined.
 bool in_place(const Device& device);
 std::vector<TransferMode> modes_of(const Device& device, Operation operation);
 
@@ -31,14 +31,14 @@ struct MeasuredMode {
   TransferMode mode;
   Pass pass;  ///< the median one
   Result result;
-  double gain = 0;  ///< with the cpu: how much faster than without, both measured in turns
+  double gain = 0;  ///< with the cpu: how much faster than without
   double cpu_share() const { return double(mode.cpu_rows) / double(result.problem.size.rows); }
 };
 
 /// How many chunks a call was cut into.
 int chunks_of(const Pass& pass);
 
-// What overlapped with what: one span for each chunk in each lane of a call.
+// Overlaps: one span for each chunk in each lane of a call.
 
 std::string_view name(Lane lane);  ///< "copy in", "kernel", "copy out", "cpu"
 
@@ -48,7 +48,8 @@ double overlapped(const std::vector<Span>& spans);
 /// the pass, or overlaps another of its lane.
 std::string impossible(const Pass& pass);
 
-/// A line for each lane that was used, `width` columns long; a chunk is drawn as its number's last digit.
+/// A line for each lane that was used, `width` columns long; a chunk is drawn as its number's last
+/// digit.
 std::vector<std::string> picture(const Pass& pass, int width);
 
 struct ModeSettings {
@@ -62,8 +63,8 @@ std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Devi
                                         const Problem& problem, const Expected& expectation,
                                         Control& control);
 
-/// A timeline. `share`: of the time, what the slowest lane would take alone; left out where the cpu takes a part
-/// of the rows.
+/// A timeline. `share`: the time of the slowest lane alone, over that of the call; left out where
+/// the cpu takes a share of the rows.
 nlohmann::ordered_json to_json(const MeasuredMode& measured, double share);
 
 /// The rows for the cpu with which both should end at once, going by what each would take for all.

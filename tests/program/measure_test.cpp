@@ -16,22 +16,22 @@ TEST(Samples, MedianAndSpread) {
 }
 
 TEST(Measure, KeepsTheSecondsThatTheCallReports) {
-  const Samples samples = measure("reported", 0.001, 3, [] { return 0.0005; });
+  const Samples samples = measure(0.001, 3, [] { return 0.0005; });
   EXPECT_GE(samples.seconds.size(), 2U);
   EXPECT_DOUBLE_EQ(samples.median(), 0.0005);
 }
 
 TEST(Measure, HasAtLeastTheSamplesAskedFor) {
-  EXPECT_GE(measure("few", 0.001, 5, [] { return 1.0; }).seconds.size(), 5U);
+  EXPECT_GE(measure(0.001, 5, [] { return 1.0; }).seconds.size(), 5U);
 }
 
 TEST(Measure, RefusesAClockThatStandsStill) {
-  EXPECT_THROW(measure("still", 0.001, 1, [] { return 0.0; }), std::runtime_error);
-  EXPECT_THROW(measure("backwards", 0.001, 1, [] { return -1.0; }), std::runtime_error);
+  EXPECT_THROW(measure(0.001, 1, [] { return 0.0; }), std::runtime_error);
+  EXPECT_THROW(measure(0.001, 1, [] { return -1.0; }), std::runtime_error);
 }
 
 TEST(Measure, LetsAFailureOut) {
-  EXPECT_THROW(measure("failing", 0.001, 1, []() -> double { throw std::runtime_error("no"); }),
+  EXPECT_THROW(measure(0.001, 1, []() -> double { throw std::runtime_error("no"); }),
                std::runtime_error);
 }
 

@@ -1,12 +1,11 @@
-// `trine ladder access`: what a memory optimization lecture shows with kernels of its own, shown with the
-// rungs that there are, each figure verified.
+// `trine ladder access`: the lessons of a memory optimization lecture, shown by the rungs that
+// there are instead of kernels of its own, each figure verified.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "bench/cases/operations.hpp"
-#include "bench/timing/best.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "ladder.hpp"
@@ -14,7 +13,7 @@
 namespace trine::bench {
 namespace {
 
-/// One line of a table: what is said of it, and the case and rung that show it.
+/// One row of a table: its words, and the case and rung that show it.
 struct Shown {
   std::string what;
   Problem problem;
@@ -31,20 +30,22 @@ Problem dense(Operation operation, const Size& size) {
   return problem_of(operation, describe(operation).has_function ? Dtype::i32 : Dtype::f32, size);
 }
 
-/// What the tables measure on a device.
+/// The sizes that the tables measure on a device.
 struct Sizes {
   int64_t elements;  ///< that lie 4 bytes apart
   int64_t fewest;    ///< in a line: enough for the launch not to count
   int64_t product;   ///< m = n = k
 };
 
-/// On a GPU 256 MiB, at least four times the L2 of an H200. Cores launch at less cost, and take longer.
+/// On a GPU 256 MiB, at least four times the L2 of an H200. Cores launch at less cost, and take
+/// longer.
 Sizes sizes_for(const Device& device) {
   if (on_host(device)) return {int64_t{1} << 24, int64_t{1} << 19, 512};
   return {int64_t{1} << 26, int64_t{1} << 22, 1024};
 }
 
-/// The farther apart, the fewer: all lines of a table span as much, but for those that would have too few.
+/// The farther apart, the fewer: all lines of a table span as much, but for those that would have
+/// too few.
 int64_t spread_out(const Sizes& sizes, int64_t stride) {
   return std::max(sizes.elements / stride, sizes.fewest);
 }

@@ -1,9 +1,10 @@
-// `trine bench`: the same verified launches as Google Benchmark's cases, with its flags and its JSON, so that
-// its compare.py and the dashboards that read it can follow Trine.
+// `trine bench`: the same verified launches as Google Benchmark's cases, with its flags and its
+// JSON, so that its compare.py and the dashboards that read it can follow Trine.
 //
-// Google Benchmark counts the iterations; the time of each is the device's. When all repetitions of a case
-// are through, and before any reporter hears of them, its outputs and clocks are judged: a figure that isn't
-// verified is reported as an error. What an early end leaves out isn't reported at all.
+// Google Benchmark counts the iterations; the time of each is the device's. When all repetitions of
+// a case are through, and before any reporter hears of them, its outputs and clocks are judged: a
+// figure that isn't verified is reported as an error. What an early end leaves out isn't reported
+// at all.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -38,15 +39,15 @@ struct Options {
   double limit = 0;
 };
 
-/// What a case launches on, made when its first launch is due.
+/// The memory and the queue of a case, made when its first launch is due.
 struct Work {
   Work(const Device& device, const Problem& of, uint64_t seed, const std::string& rung)
       : problem(of), queue(device), expectation(of, seed), launches(queue, of, expectation, rung) {
     expectation.prepare();  // between two launches nothing is to take long
   }
 
-  /// Empty, or what is wrong with the outputs or, of a `whole` measurement, the times. Nothing can be launched
-  /// afterwards.
+  /// Empty, or the error in the outputs or, of a `whole` measurement, in the times. Nothing can be
+  /// launched afterwards.
   std::string verdict(bool whole) {
     if (launches.samples().empty()) return whole ? "it was never launched" : "";
     if (!whole) return launches.failure();
@@ -183,8 +184,8 @@ void iterate(Case& one, benchmark::State& state) {
           });
       one.work = work.value_or(nullptr);
     });
-  // Skipped in here alone: outside a repetition would have no iterations, and the statistics of Google Benchmark
-  // abort where that isn't as many as in the others.
+  // Skipped in here alone: outside a repetition would have no iterations, and the statistics of
+  // Google Benchmark abort where that isn't as many as in the others.
   for (auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores): Google Benchmark's idiom
     if (one.failure.empty() && stop()) return state.SkipWithError(kLeftOut);
     one.attempt([&] { state.SetIterationTime(one.work->launches.once()); });
@@ -201,7 +202,7 @@ void iterate(Case& one, benchmark::State& state) {
 
 // --- Reports -----------------------------------------------------------------------------------
 
-/// What SkipWithError() would have said.
+/// As SkipWithError() would have it.
 template <class Run>
 void fail(Run& run, const std::string& why) {
   run.report_label.clear();
@@ -222,17 +223,8 @@ bool is_left_out(const Run& run) {
     return run.skip_message == kLeftOut;
 }
 
-/// Its CSV has no columns for counters that the first case lacks, and aborts on them.
-template <class Run>
-void rename_counters(Run& run) {
-  auto flops = run.counters.extract("FLOP/s");
-  if (!flops) return;
-  flops.key() = "items_per_second";
-  run.counters.insert(std::move(flops));
-}
-
-/// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict. JSON says at
-/// its head whether the run ended early: it is written when all is known.
+/// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict. JSON
+/// says at its head whether the run ended early: it is written when all is known.
 class Judging : public benchmark::BenchmarkReporter {
  public:
   /// `out`: where it writes, else the screen.
@@ -241,8 +233,6 @@ class Judging : public benchmark::BenchmarkReporter {
       : reporter_(std::move(reporter)),
         out_(out),
         waits_(dynamic_cast<benchmark::JSONReporter*>(reporter_.get()) != nullptr),
-        for_people_(dynamic_cast<benchmark::ConsoleReporter*>(reporter_.get()) != nullptr),
-        in_words_(waits_ || for_people_),
         cases_(cases),
         control_(control) {}
 
@@ -264,7 +254,6 @@ class Judging : public benchmark::BenchmarkReporter {
       if (!one.measured) stop();
       if (one.failure.empty() && (is_left_out(run) || !one.measured)) continue;
       judged.push_back(run);
-      if (!in_words_) rename_counters(judged.back());
       if (!one.failure.empty()) fail(judged.back(), one.failure);
     }
     if (waits_)
@@ -281,12 +270,12 @@ class Judging : public benchmark::BenchmarkReporter {
   }
 
  private:
-  /// What it wrote for the screen. Lines for people are made to fit; JSON and CSV stay as they are.
+  /// Prints its text for the screen. Lines for people are made to fit; JSON stays as it is.
   void show() {
     if (out_) return;
     for (const auto& [text, file] : {std::pair(&remarks_, stderr), std::pair(&text_, stdout)}) {
       std::string lines = std::exchange(*text, std::ostringstream()).str();
-      if (!for_people_)
+      if (waits_)
         std::fputs(lines.c_str(), file);
       else if (!lines.empty())
         print_lines(lines, 4, file);
@@ -295,7 +284,7 @@ class Judging : public benchmark::BenchmarkReporter {
 
   std::unique_ptr<BenchmarkReporter> reporter_;
   std::ostream* out_;
-  bool waits_, for_people_, in_words_;
+  bool waits_;
   std::ostringstream text_, remarks_;
   std::optional<Context> context_;
   std::vector<std::vector<Run>> waiting_;
@@ -303,7 +292,8 @@ class Judging : public benchmark::BenchmarkReporter {
   const Control& control_;
 };
 
-/// A --benchmark_ flag's value, where the user gave it or the environment has it, as Google Benchmark reads it.
+/// A --benchmark_ flag's value, where the user gave it or the environment has it, as Google
+/// Benchmark reads it.
 std::string flag(const std::vector<std::string>& flags, const std::string& word) {
   std::string variable = word;
   std::transform(variable.begin(), variable.end(), variable.begin(), ::toupper);
@@ -314,17 +304,8 @@ std::string flag(const std::vector<std::string>& flags, const std::string& word)
   return value;
 }
 
-std::unique_ptr<benchmark::BenchmarkReporter> file_reporter(const std::string& format) {
-  if (format == "console")
-    return std::make_unique<benchmark::ConsoleReporter>(benchmark::ConsoleReporter::OO_None);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // csv is on its way out there
-  if (format == "csv") return std::make_unique<benchmark::CSVReporter>();
-#pragma GCC diagnostic pop
-  return std::make_unique<benchmark::JSONReporter>();
-}
-
-/// Hands the flags to Google Benchmark; `known` are the command's own. Of a value that it doesn't take it would print its help and exit.
+/// Hands the flags to Google Benchmark; `known` are the command's own. It would print its help and
+/// exit for a value that it doesn't take.
 void initialize(const std::vector<std::string>& flags, const std::vector<std::string>& known) {
   static std::string program = "trine bench";  // the reports name it, long after
   std::vector<std::string> words{fmt::format("--benchmark_color={}", has_color())};
@@ -334,7 +315,11 @@ void initialize(const std::vector<std::string>& flags, const std::vector<std::st
                                 given, did_you_mean(given, known)));
     words.push_back(given);
   }
-  // Google Benchmark would empty the file before there is anything to put there: run_cases() writes it.
+  // Google Benchmark gives its CSV up, which aborts on counters that the first case lacks.
+  for (const char* format : {"benchmark_format", "benchmark_out_format"})
+    if (flag(flags, format) == "csv") throw Refusal("bench writes JSON, not csv");
+  // Google Benchmark would empty the file before there is anything to put there: run_cases() writes
+  // it.
   if (!flag(flags, "benchmark_out").empty()) words.emplace_back("--benchmark_out=/dev/null");
   std::vector<char*> arguments{program.data()};
   for (std::string& word : words) arguments.push_back(word.data());
@@ -369,7 +354,7 @@ size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Contr
   const std::string out = flag(flags, "benchmark_out");
   if (out.empty()) return benchmark::RunSpecifiedBenchmarks(&display);
   std::ostringstream text;
-  Judging file(file_reporter(flag(flags, "benchmark_out_format")), cases, control, &text);
+  Judging file(std::make_unique<benchmark::JSONReporter>(), cases, control, &text);
   const size_t count = benchmark::RunSpecifiedBenchmarks(&display, &file);
   if (!text.str().empty()) write_whole(out, [&](std::ostream& whole) { whole << text.str(); });
   return count;
@@ -418,9 +403,8 @@ Command add_bench(CLI::App& app) {
   app.footer(
       "Google Benchmark's own options, as --flag=value: --benchmark_filter=REGEX "
       "--benchmark_list_tests=true\n"
-      "--benchmark_min_time=SECONDS --benchmark_repetitions=N --benchmark_format=console|json|csv\n"
-      "--benchmark_out=FILE --benchmark_out_format=json|console|csv "
-      "--benchmark_time_unit=ns|us|ms|s …");
+      "--benchmark_min_time=SECONDS --benchmark_repetitions=N --benchmark_format=console|json\n"
+      "--benchmark_out=FILE (JSON) --benchmark_time_unit=ns|us|ms|s …");
   return [o, &app] {
     check_options(app, operations_of(o->cases));
     return bench(*o, app);

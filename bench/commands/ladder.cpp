@@ -1,4 +1,5 @@
-// `trine ladder`: the steps from the naive kernel to the default, each verified, each beside the roof.
+// `trine ladder`: the steps from the naive kernel to the default, each verified, each beside the
+// roof.
 #include "ladder.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
-#include "bench/timing/best.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -104,23 +104,6 @@ int ladder(const Options& o, const CLI::App& app) {
 }
 
 }  // namespace
-
-std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
-                                 std::string_view method, const std::vector<std::string>& ratios) {
-  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
-  const Result* sustained = figure_of(results, "sustained");
-  std::vector<std::string> row = std::move(head);
-  if (single && figure) {
-    row.insert(row.end(), {time_text(figure->kernel), time_text(single->kernel),
-                           sustained ? time_text(sustained->kernel) : "-", rate_text(*figure)});
-    row.insert(row.end(), ratios.begin(), ratios.end());
-    row.push_back(share_text(*figure, 1));
-  } else {
-    row.resize(row.size() + 5 + ratios.size(), "-");
-  }
-  row.emplace_back(verdict_text(results.back()));
-  return row;
-}
 
 void climb(LadderRun& run, const Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs) {

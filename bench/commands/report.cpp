@@ -1,4 +1,5 @@
-// `trine report`: checked results of one or several runs, as a page whose script draws them, or CSV.
+// `trine report`: checked results of one or several runs, as a page whose script draws them, or
+// CSV.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,14 +40,14 @@ ordered_json document_of(const std::string& path) {
       if (!each.is_object()) throw Refusal(fmt::format("{}: '{}' must hold objects", path, key));
   size_t number = 0;
   try {
-    for (const ordered_json& result : json.at("results")) ++number, result_of(result);
+    for (const ordered_json& result : json.at("results")) ++number, check_result(result);
   } catch (const std::exception& error) {
     throw Refusal(fmt::format("{}: result {}: {}", path, number, error.what()));
   }
   return json;
 }
 
-/// What two files of one machine and one version have in common.
+/// The words that two files of one machine and one version have in common.
 std::string machine_of(const ordered_json& document) {
   std::string words = text_of(document, "version");
   for (const char* key : {"cpu", "cores", "os"}) words += "|" + text_of(document.at("host"), key);

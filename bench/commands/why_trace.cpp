@@ -112,18 +112,7 @@ void print_calls(const Forecast& f, const Trace& trace) {
                     here ? times(here->moved.seconds) : "-",
                     here ? times(here->stayed.seconds) : "-", ""});
   }
-  if (trace.all.size() > kMost) {
-    double rest = 0;
-    int64_t count = 0;
-    for (size_t i = kMost; i < trace.all.size(); ++i) {
-      rest += trace.all[i].seconds;
-      count += trace.all[i].calls;
-    }
-    rows.push_back({fmt::format("{} further shapes", trace.all.size() - kMost),
-                    fmt::format("{}", count), time_text(rest), "-", "-", ""});
-  }
-  say("");
-  say("{}:", f.target.name);
+  say("\n{}, the shapes that took longest, of {}:", f.target.name, trace.all.size());
   print_table(rows, 1);
 }
 

@@ -16,20 +16,11 @@ const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum; cublasSdot,
 
 constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
-const char* why_not(const trine_gemm& op) {
-  if (const char* why = blas_refuses(op)) return why;
-  if (!fits_int(op.a) || !fits_int(op.b) || !fits_int(op.c) || op.c.batch > INT32_MAX)
-    return "cublas counts in 32 bits here";
-  return nullptr;
-}
-
 const char* why_not(const trine_transpose& op) {
-  if (const char* why = blas_refuses(op)) return why;
-  return fits_int(op.input) && op.input.batch == 1 ? nullptr
-                                                   : "geam takes one matrix, counted in 32 bits";
+  const char* const why = blas_refuses(op);
+  return why || op.input.batch == 1 ? why : "geam takes one matrix";
 }
-
-const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
+const char* why_not(const auto& op) { return blas_refuses(op); }
 
 constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return why_not(op); };
 

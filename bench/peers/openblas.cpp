@@ -19,20 +19,7 @@ const trine_rung kReduce = rung("openblas", "cblas_sasum, cblas_dasum; cblas_sdo
 
 constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
-const char* why_not(const trine_gemm& gemm) {
-  if (const char* why = blas_refuses(gemm)) return why;
-  const bool fits = fits_int(gemm.a) && fits_int(gemm.b) && fits_int(gemm.c);
-  return fits ? nullptr : "openblas counts in 32 bits";
-}
-
-const char* why_not(const trine_transpose& op) {
-  if (const char* why = blas_refuses(op)) return why;
-  return fits_int(op.input) ? nullptr : "openblas counts in 32 bits";
-}
-
-const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
-
-constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return why_not(op); };
+constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return blas_refuses(op); };
 
 template <class T>
 void run(const trine_gemm& op) {

@@ -1,4 +1,4 @@
-// What the vendor packs share: rows without parameters, and how a strided view looks to a BLAS.
+// Shared by the vendor packs: rows without parameters, and how a strided view looks to a BLAS.
 #pragma once
 
 #include <trine/abi.h>
@@ -14,7 +14,7 @@ constexpr trine_rung rung(const char* name, const char* summary, const char* req
           sizeof(trine_parameter), TRINE_TAKES_ACCURATE};
 }
 
-/// What the last failure of this thread said.
+/// The sentence of this thread's last failure.
 inline thread_local char error_text[256] = "no error";
 inline const char* last_error() { return error_text; }
 
@@ -86,7 +86,7 @@ inline trine_status no_workspace(const trine_native*, const trine_selection*, co
   return TRINE_OK;
 }
 
-/// Rows lie contiguously: what a row-major BLAS calls "not transposed". The stride along an extent
+/// Rows are contiguous, which a row-major BLAS calls "not transposed". The stride along an extent
 /// of 1 is free.
 inline bool unit_rows(const trine_view& view) { return view.col_stride == 1 || view.cols <= 1; }
 inline bool unit_cols(const trine_view& view) { return view.row_stride == 1 || view.rows <= 1; }
@@ -132,13 +132,15 @@ inline const char* blas_refuses(const trine_gemm& op) {
   if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
     return "this peer takes operands with one unit stride and a leading dimension of at least the "
            "extent";
+  if (!fits_int(op.a) || !fits_int(op.b) || !fits_int(op.c) || op.c.batch > INT32_MAX)
+    return "this peer counts in 32 bits";
   return nullptr;
 }
 inline const char* blas_refuses(const trine_transpose& op) {
   if (op.element_size != 4 && op.element_size != 8)
     return "this peer transposes 4 and 8 bytes only";
   if (!row_major(op.input) || !row_major(op.output)) return "this peer takes row-major operands";
-  return nullptr;
+  return fits_int(op.input) ? nullptr : "this peer counts in 32 bits";
 }
 inline const char* blas_refuses(const trine_reduce& op) {
   const bool dot = op.map == TRINE_PRODUCT;

@@ -32,26 +32,16 @@ double median_of(const std::vector<Result>& rounds) {
 }
 
 std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
-  const Result& first = trial.results.front();
-  std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
-  row.resize(9, "-");
-  const Result *single = trial.figure("single"), *sustained = trial.figure("sustained");
-  row[8] = "WRONG";
-  if (!single) return row;
-  const Result& figure = sustained ? *sustained : *single;
-  row[2] = time_text(figure.kernel);
-  row[3] = time_text(single->kernel);
-  if (sustained) row[4] = time_text(sustained->kernel);
-  row[5] = rate_text(figure);
-  row[6] = share_text(figure);
+  const Problem& problem = trial.results.front().problem;
   const Trial& built_in = swept.trials.front();
   const std::string_view method =
       common_method(std::array{std::cref(trial.results), std::cref(built_in.results)});
-  if (const Result* standing = built_in.figure(method))
-    row[7] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
-  row[8] = verdict_text(figure);
-  if (&trial == &built_in) row[8] += ", built-in";
-  if (trial.rung == swept.best) row[8] += ", best";
+  const Result *figure = trial.figure(method), *standing = built_in.figure(method);
+  std::vector<std::string> row =
+      line_of({to_string(problem.operation, problem.size), trial.rung}, trial.results, method,
+              {figure && standing ? ratio_text(*standing->kernel / *figure->kernel) : "-"});
+  if (&trial == &built_in) row.back() += ", built-in";
+  if (trial.rung == swept.best) row.back() += ", best";
   return row;
 }
 
@@ -82,6 +72,23 @@ const Result* figure_of(const std::vector<Result>& results, std::string_view met
     if (result.memory == "resident" && result.method == method) figure = &result;
   }
   return figure;
+}
+
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios) {
+  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
+  const Result* sustained = figure_of(results, "sustained");
+  std::vector<std::string> row = std::move(head);
+  if (single && figure) {
+    row.insert(row.end(), {time_text(figure->kernel), time_text(single->kernel),
+                           sustained ? time_text(sustained->kernel) : "-", rate_text(*figure)});
+    row.insert(row.end(), ratios.begin(), ratios.end());
+    row.push_back(share_text(*figure, 1));
+  } else {
+    row.resize(row.size() + 5 + ratios.size(), "-");
+  }
+  row.emplace_back(verdict_text(results.back()));
+  return row;
 }
 
 bool may_be_chosen(Numerics rung, Numerics asked) {
@@ -120,7 +127,7 @@ void print_sweep(const Device& device, const std::vector<Swept>& all) {
   title.erase(title.find(" " + size), size.size() + 1);
   say("\n{} on {}", title, device.id());
   std::vector<std::vector<std::string>> rows{{"size", "rung", "time", "single", "sustained", "rate",
-                                              "of roof", "vs built-in", "verified"}};
+                                              "vs built-in", "of roof", "verified"}};
   std::set<std::string> notes;
   for (const Swept& swept : all) {
     std::vector<const Trial*> order;
@@ -144,7 +151,7 @@ void print_sweep(const Device& device, const std::vector<Swept>& all) {
     if (rows.size() > 1) rows.emplace_back();
     for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
   }
-  print_table(rows, 2, {"single", "sustained"});
+  print_table(rows, 2, kOfEitherMethod);
   for (const std::string& line : notes) say("{}", line);
   for (const Swept& swept : all)
     say("{}: {}.", to_string(swept.problem.operation, swept.problem.size), swept.sentence);

@@ -1,4 +1,4 @@
-// The best configuration at a size: what there is to try, which was the fastest, and when that is a gain.
+// The best configuration at a size: those to try, the fastest, and when that is a gain.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,25 @@ namespace trine::bench {
 /// ("tile=16") stand still. Throws Refusal where it names none of the rung's.
 std::vector<std::string> configurations(const RungInfo& rung, std::string_view fixed = {});
 
-/// The result by that method, "single" or "sustained"; nullptr where there is none, or any of them is wrong
-/// or refused.
+/// The result by that method, "single" or "sustained"; nullptr where there is none, or any of them
+/// is wrong or refused.
 const Result* figure_of(const std::vector<Result>& results, std::string_view method);
 
-/// The one by which all of these are compared: back to back where all that are right have such a figure,
-/// else the single launch. The two are never mixed.
+/// The one by which all of these are compared: back to back where all that are right have such a
+/// figure, else the single launch. The two are never mixed.
 template <std::ranges::input_range All>
 std::string_view common_method(All&& all) {
   for (const std::vector<Result>& results : all)
     if (figure_of(results, "single") && !figure_of(results, "sustained")) return "single";
   return "sustained";
 }
+
+/// A row of a table: `head`, then time by `method`, single, sustained, rate by `method`, `ratios`,
+/// share of the roof, verdict; "-" for every figure where one is wrong or missing.
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios);
+/// The columns of such a table that only --wide prints.
+inline const std::vector<std::string> kOfEitherMethod{"single", "sustained"};
 
 /// Whether a call that asks for `asked` may get such a rung without naming it.
 bool may_be_chosen(Numerics rung, Numerics asked);
@@ -36,8 +43,8 @@ bool may_be_chosen(Numerics rung, Numerics asked);
 struct Rounds {
   std::vector<Result> challenger, standing;
 
-  /// A gain: the challenger's slowest round, its spread added, lies below the fastest of the standing
-  /// one, its spread taken off. By chance three rounds each fall so once in twenty.
+  /// A gain: the challenger's slowest round, its spread added, lies below the fastest of the
+  /// standing one, its spread taken off. By chance three rounds each fall so once in twenty.
   bool is_gain() const;
   /// The medians of the rounds.
   double challenger_seconds() const;
@@ -47,11 +54,12 @@ struct Rounds {
 /// Whether one configuration is a gain over another, in rounds.
 using Beats = std::function<bool(size_t challenger, size_t standing)>;
 
-/// Which of them a call shall get, of the fastest by one measurement each, the one saved before, and the
-/// built-in choice, 0. Who is to win beats the others in rounds: neither into the table nor out of it by luck.
+/// Which of them a call shall get, of the fastest by one measurement each, the one saved before,
+/// and the built-in choice, 0. Who is to win beats the others in rounds: neither into the table nor
+/// out of it by luck.
 size_t winner(size_t fastest, std::optional<size_t> saved, const Beats& beats);
 
-// What `trine sweep` found out at one size, and the table of it.
+// The findings of `trine sweep` at one size, and the table of them.
 
 /// One configuration at one size.
 struct Trial {

@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <ctime>
 #include <thread>
 #include <type_traits>
@@ -18,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What a result holds and its JSON too, for the one who writes and the one who reads.
+/// The fields that a result and its JSON have alike, for those who write and those who check it.
 template <class R, class Do>
 void each_field(R& r, Do field) {
   auto& p = r.problem;
@@ -67,31 +66,6 @@ void each_field(R& r, Do field) {
   field("/waited/rounds", r.waited.rounds);
   field("/waited/interval/0", r.waited.interval.low);
   field("/waited/interval/1", r.waited.interval.high);
-}
-
-void parse(const std::string& word, Operation& value) { value = parse_operation(word); }
-void parse(const std::string& word, Function& value) { value = parse_function(word); }
-void parse(const std::string& word, Map& value) { value = parse_map(word); }
-void parse(const std::string& word, Axis& value) { value = parse_axis(word); }
-void parse(const std::string& word, Dtype& value) { value = parse_dtype(word); }
-void parse(const std::string& word, Numerics& value) {
-  for (const Numerics numerics : {Numerics::reproducible, Numerics::fast, Numerics::study,
-                                  Numerics::vendor, Numerics::accurate})
-    if (word == name(numerics)) return void(value = numerics);
-  throw Refusal(fmt::format("no numerics '{}'", word));
-}
-
-/// Leaves `value` as it is where there is none, or null.
-template <class T>
-void read(const ordered_json& json, const char* path, T& value) {
-  const ordered_json::json_pointer place(path);
-  if (!json.contains(place) || json.at(place).is_null()) return;
-  if constexpr (std::is_same_v<T, std::optional<double>>)
-    value = json.at(place).get<double>();
-  else if constexpr (std::is_enum_v<T>)
-    parse(json.at(place).get<std::string>(), value);
-  else
-    json.at(place).get_to(value);
 }
 
 template <class T>
@@ -157,13 +131,6 @@ ordered_json shape_json(const Problem& p) {
   return {p.size.rows, p.size.cols};
 }
 
-Size size_of_shape(Operation operation, const ordered_json& shape) {
-  const auto extents = shape.get<std::vector<int64_t>>();
-  if (extents.size() != describe(operation).factors)
-    throw Refusal("'shape' isn't that of the operation");
-  return {extents[0], extents[1], extents.size() > 2 ? extents[2] : 0};
-}
-
 ordered_json devices_json() {
   ordered_json all = ordered_json::array();
   for (const BackendInfo& backend : backends()) {
@@ -198,27 +165,18 @@ ordered_json to_json(const Result& r) {
   return json;
 }
 
-Result result_of(const ordered_json& json) {
+void check_result(const ordered_json& json) {
   for (const char* key : {"operation", "function", "map", "axis", "dtype", "result_dtype", "device",
                           "memory", "verified", "skipped", "rate", "roof", "seconds"})
     json.at(key);
-  Result r;
-  each_field(r, [&json](const char* path, auto& value) { read(json, path, value); });
-  r.problem.size = size_of_shape(r.problem.operation, json.at("shape"));
-  read(json, "/rung", r.rung);
-  const ordered_json parameters = json.value("parameters", ordered_json::object());
-  char before = ':';
-  for (const auto& [key, value] : parameters.items()) {
-    r.rung += fmt::format("{}{}={}", before, key,
-                          value.is_string() ? value.get<std::string>() : value.dump());
-    before = ',';
-  }
-  read(json, "/rung_index", r.rung_index);
-  read(json, "/built_in", r.built_in);
-  std::string digest = "0";
-  read(json, "/digest", digest);
-  std::from_chars(digest.data(), digest.data() + digest.size(), r.digest, 16);
-  return r;
+  json.at("shape").get<std::vector<int64_t>>().at(1);
+  Result kinds;
+  each_field(kinds, [&json]<class T>(const char* path, T&) {
+    const ordered_json::json_pointer place(path);
+    if (!json.contains(place) || json.at(place).is_null()) return;
+    using Number = std::conditional_t<std::is_same_v<T, std::optional<double>>, double, T>;
+    json.at(place).get<std::conditional_t<std::is_enum_v<T>, std::string, Number>>();
+  });
 }
 
 ordered_json to_json(const Document& document) {

@@ -13,13 +13,11 @@ namespace trine::bench {
 nlohmann::ordered_json host_json();
 nlohmann::ordered_json devices_json();
 nlohmann::ordered_json shape_json(const Problem& problem);
-/// The reverse; throws Refusal where it isn't the operation's.
-Size size_of_shape(Operation operation, const nlohmann::ordered_json& shape);
 nlohmann::ordered_json to_json(const Result& result);
-/// The reverse, for those who read a file: throws where the object is no result.
-Result result_of(const nlohmann::ordered_json& json);
-/// What a command leaves behind: its results and, under their names, the arrays that only some commands
-/// have (roofs, crossings, timelines, published).
+/// Throws where the object is no result: a field is missing, or of another kind.
+void check_result(const nlohmann::ordered_json& json);
+/// The document of a command: its results and, under their names, the arrays that only some
+/// commands have (roofs, crossings, timelines, published).
 struct Document {
   std::string command;
   std::vector<Result> results = {};
@@ -29,8 +27,8 @@ struct Document {
 /// {"schema": 1, "version": …, "command": …, "date": …, "host": …, "devices": …, "results": …, …}
 nlohmann::ordered_json to_json(const Document& document);
 
-/// The JSON of a file; throws Refusal where there is none, or its arrays and objects are nested so deep that
-/// what walks through them could overflow the stack.
+/// The JSON of a file; throws Refusal where there is none, or its arrays and objects are nested so
+/// deep that what walks through them could overflow the stack.
 nlohmann::ordered_json read_json(const std::string& path);
 
 /// As write_whole() does.

@@ -1,12 +1,12 @@
 #include "lines.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
+#include <vector>
 
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -16,62 +16,43 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Pieces of a file, of which it never reads more than it may.
-class Pieces {
- public:
-  Pieces(std::string path, uint64_t most) : path_(std::move(path)), left_(most), most_(most) {
-    file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) refuse();
-  }
-  ~Pieces() { close(file_); }
-  Pieces(const Pieces&) = delete;
-  Pieces& operator=(const Pieces&) = delete;
+[[noreturn]] void refuse_reading(const std::string& path) {
+  throw Refusal(fmt::format("{}: can't be read: {}", path, std::strerror(errno)));
+}
 
-  /// Empty at the end.
-  std::string_view next() {
-    ssize_t got = 0;
-    do got = read(file_, piece_, sizeof piece_);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) refuse();
-    const auto bytes = static_cast<uint64_t>(got);
-    if (bytes > left_)
-      throw Refusal(fmt::format("{}: larger than {} bytes, and no such file is", path_, most_));
-    left_ -= bytes;
-    return {piece_, bytes};
-  }
+std::ifstream opened(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  // A folder opens, but can't be read.
+  if (!file || (file.peek(), file.bad())) refuse_reading(path);
+  file.clear();
+  return file;
+}
 
- private:
-  [[noreturn]] void refuse() const {
-    throw Refusal(fmt::format("{}: can't be read: {}", path_, std::strerror(errno)));
-  }
+void check_size(const std::string& path, uint64_t bytes, uint64_t most) {
+  if (bytes > most)
+    throw Refusal(fmt::format("{}: larger than {} bytes, and no such file is", path, most));
+}
 
-  std::string path_;
-  uint64_t left_, most_;
-  int file_ = -1;
-  char piece_[1 << 16];
-};
-
-/// The lines of a file, without their ends; the last may have none.
+/// The lines of a file, without their ends; the last may have none. It never holds more than a
+/// line.
 class Lines {
  public:
   Lines(const std::string& path, const LineKind& kind)
-      : path_(path), kind_(kind), pieces_(path, kind.most_bytes) {}
+      : path_(path), kind_(kind), file_(opened(path)), line_(kLongestLine + 2) {}
 
   bool next(std::string& line) {
     ++number;
-    line.clear();
-    while (true) {
-      if (piece_.empty()) piece_ = pieces_.next();
-      if (piece_.empty()) return !line.empty();
-      const size_t end = piece_.find('\n');
-      line += piece_.substr(0, end);
-      if (line.size() > kLongestLine)
-        throw Refusal(fmt::format("{}:{}: longer than {} bytes, and no line of {} is", path_,
-                                  number, kLongestLine, kind_.variable));
-      has_end = end != std::string_view::npos;
-      piece_.remove_prefix(has_end ? end + 1 : piece_.size());
-      if (has_end) return true;
-    }
+    file_.getline(line_.data(), std::streamsize(line_.size()));
+    const auto bytes = uint64_t(file_.gcount());
+    if (file_.bad()) refuse_reading(path_);
+    if (bytes == 0) return false;
+    check_size(path_, read_ += bytes, kind_.most_bytes);
+    has_end = !file_.eof();
+    if (file_.fail())
+      throw Refusal(fmt::format("{}:{}: longer than {} bytes, and no line of {} is", path_, number,
+                                kLongestLine, kind_.variable));
+    line.assign(line_.data(), bytes - (has_end ? 1 : 0));
+    return true;
   }
   [[noreturn]] void refuse(int64_t which) const {
     throw Refusal(fmt::format("{}:{}: not a line of {}", path_, which, kind_.variable));
@@ -83,16 +64,22 @@ class Lines {
  private:
   const std::string& path_;
   const LineKind& kind_;
-  Pieces pieces_;
-  std::string_view piece_;
+  std::ifstream file_;
+  std::vector<char> line_;
+  uint64_t read_ = 0;
 };
 
 }  // namespace
 
 std::string read_text(const std::string& path, uint64_t most) {
-  Pieces pieces(path, most);
+  std::ifstream file = opened(path);
   std::string text;
-  for (std::string_view piece; !(piece = pieces.next()).empty();) text += piece;
+  char chunk[1 << 16];
+  while (file.read(chunk, sizeof chunk), file.gcount() > 0) {
+    text.append(chunk, size_t(file.gcount()));
+    check_size(path, text.size(), most);
+  }
+  if (file.bad()) refuse_reading(path);
   return text;
 }
 

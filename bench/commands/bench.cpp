@@ -3,8 +3,8 @@
 //
 // Google Benchmark counts the iterations; the time of each is the device's. When all repetitions of
 // a case are through, and before any reporter hears of them, its outputs and clocks are judged: a
-// figure that isn't verified is reported as an error. What an early end leaves out isn't reported
-// at all.
+// figure that isn't verified is reported as an error. Cases that an early end leaves out
+// aren't reported at all.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

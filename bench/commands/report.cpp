@@ -82,7 +82,8 @@ std::string csv_value(const ordered_json& value) {
   return '"' + text + '"';
 }
 
-/// A row a result, a column each field: "seconds.kernel". What isn't verified has no figures.
+/// A row a result, a column each field: "seconds.kernel". A result that isn't verified has no
+/// figures.
 std::string csv_of(const std::vector<ordered_json>& runs) {
   std::vector<std::string> columns{"host", "file"};
   std::vector<ordered_json> rows;

@@ -1,5 +1,5 @@
-// The report of what lies in #data: files of `trine … --json`, told apart by machine (docs/report.md). Chart.js draws the
-// pictures; strings only ever become text.
+// The report of the files of `trine … --json` in #data, told apart by machine (docs/report.md).
+// Chart.js draws the pictures; strings only ever become text.
 "use strict";
 (() => {
   const runs = JSON.parse(document.getElementById("data").textContent);
@@ -58,7 +58,7 @@
   const devices = once(entries.map((e) => e.device));
 
   const byLadder = (a, b) => a.e.vendor - b.e.vendor || (a.e.rung_index ?? 0) - (b.e.rung_index ?? 0);
-  /** What was measured of one rung on one problem is a row; of a case in several files of one machine the latest counts. */
+  /** A row has all results of one rung on one problem, the latest of a machine's files. */
   function rowsOf(list) {
     const rows = new Map();
     for (const e of list) {
@@ -115,7 +115,7 @@
         return [rung, mine, { slot, dashed: mine[0].e.vendor }];
       }));
   }
-  /** The rate by each parameter of a rung that was measured with several values, the others at their best; a curve a value. */
+  /** The rate by each parameter of a rung with several values; a curve a value. */
   function parameters(title, device, rows) {
     return [...groupBy(rows.filter((row) => row.good), ({ rung }) => rung)].flatMap(([rung, mine]) =>
       once(mine.flatMap((row) => Object.keys(row.e.parameters))).flatMap((key) => {
@@ -140,7 +140,7 @@
   }
 
   // --- Answers
-  /** "from 2²⁰": the smallest size from which on the device is surely faster than the cpu at all larger ones. */
+  /** "from 2²⁰": the least size from which on the device is surely faster than the cpu. */
   function paysFrom(pairs, when) {
     const lead = pairs.map(({ cpu, device }) => cpu[0] / device[1] > 1), last = pairs.at(-1), from = lead.lastIndexOf(false) + 1;
     if (from < pairs.length) return `it pays ${when} from ${pairs[from].size}`;
@@ -301,7 +301,7 @@
   };
   const shapes = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
   const theme = () => (dark.matches && !print.matches ? themes.dark : themes.light);
-  const lies = ({ kind }) => kind !== "lines" && kind !== "points";  // bars that lie, with their names beside them
+  const lies = ({ kind }) => kind !== "lines" && kind !== "points";  // bars with names beside them
 
   function datasetOf(figure, { label, slot, dashed, line, data, points, spans }) {
     const colour = theme().slots[slot % 8];
@@ -335,7 +335,7 @@
           tooltip: { callbacks: { title: () => "", label: said } },
         },
       },
-      plugins: [{ id: "paper", beforeDraw: ({ ctx, width, height }) =>  // which what is saved has behind it
+      plugins: [{ id: "paper", beforeDraw: ({ ctx, width, height }) =>  // behind saved pictures
         Object.assign(ctx, { fillStyle: colours.paper }).fillRect(0, 0, width, height) }],
     };
   }
@@ -363,7 +363,7 @@
     return element;
   }
   const textOf = (cell) => cell.text ?? cell;
-  /** A table that scrolls sideways in its own box, without the columns that say nothing in any row. */
+  /** A table that scrolls sideways in its own box, without empty columns. */
   function showTable({ caption, head, rows, note }) {
     const kept = head.map((_, i) => i).filter((i) => rows.some((row) => !["", "-"].includes(textOf(row[i]))));
     const number = kept.map((i) => rows.some((row) => row[i].value !== undefined));
@@ -388,10 +388,10 @@
       make("button", { type: "button", className: "save", "aria-label": `${figure.title}: save as PNG`, onclick: save }, "PNG")),
     make("details", {}, make("summary", {}, "The numbers"), showTable(numbersOf(figure))));
   }
-  /** Draws what is open; what nobody opened has no size to be drawn at. `anew`: all in today's colours. */
-  function draw(anew) {
+  /** Draws what is open; the rest has no size yet. `again`: all in today's colours. */
+  function draw(again) {
     for (const picture of pictures) {
-      if (anew && picture.chart) picture.chart = picture.chart.destroy() ?? null;
+      if (again && picture.chart) picture.chart = picture.chart.destroy() ?? null;
       if (!picture.chart && !picture.canvas.closest("details:not([open])")) picture.chart = new Chart(picture.canvas, configOf(picture.figure));
     }
   }
@@ -428,7 +428,7 @@
     + (runs.some((run) => run.partial) ? ". A run ended early: the results are partial." : ".");
   if (wrong) summary.className = "alarm";
   section("Wrong results", { text: "They count for nothing below.", alarm: true, tables: [unverified("Results that failed their verification", false)] });
-  // Of the groups of each operation the one that most devices have at most sizes leads: its answer and chart are open.
+  // The group of an operation that most devices have at most sizes leads: its answer is open.
   const groups = [...groupBy(entries, (e) => e.group)].map(([title, list]) => ({ title, rows: rowsOf(list), operation: list[0].operation }));
   for (const all of groupBy(groups, ({ operation }) => operation).values()) {
     const leader = most(all, ({ rows }) => once(rows.map(({ device }) => device)).length * sizesOf(rows.filter(isDefault)).length);

@@ -19,8 +19,8 @@
 namespace trine::bench {
 namespace {
 
-/// A kernel's arguments: how often to turn, values that neither grow nor vanish, and the sink. Of
-/// the kernel that reads words the two are zeros.
+/// A kernel's arguments: how often to turn, values that neither grow nor vanish, and the sink. The
+/// kernel that reads words has zeros as values.
 struct Arguments {
   Arguments(Dtype dtype, const Buffer& buffer) : bytes(size_of(dtype)), sink(buffer.native()) {
     if (dtype == Dtype::f32) f32[0] = 0.999f, f32[1] = 0.5f;

@@ -1,4 +1,4 @@
-// probes.kernel.h as CUDA compiles it: chains of each dtype and of the f64 tensor cores; words read.
+// probes.kernel.h for CUDA: chains of each dtype and of the f64 tensor cores; words read.
 #define KERNEL extern "C" __global__
 #define GLOBAL
 #define WORK_ITEM (blockIdx.x * blockDim.x + threadIdx.x)

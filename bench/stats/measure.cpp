@@ -45,7 +45,7 @@ double log_choose(size_t n, size_t k) {
 }
 
 /// The probability that the median of n values lies below the r-th smallest of n others of their
-/// kind: that half of them do. Of an even number, a little above it.
+/// kind: that half of them do. With an even number it is a little above.
 double median_below(size_t r, size_t n) {
   double sum = 0;
   for (size_t k = (n + 1) / 2; k <= n; ++k)

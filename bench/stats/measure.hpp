@@ -21,9 +21,9 @@ struct Interval {
 };
 
 /// From the medians of a run's rounds. From seven on by ranks, for the median of as many rounds and
-/// exact for whatever distribution they have: Fligner, Wolfe: Nonparametric Prediction Intervals
-/// for a Future Sample Median, 1979 Fewer can't tell so much by ranks: for one further round then,
-/// which is safe and wide, by Student on a logarithmic scale, around the median. Of one round both
+/// exact for whatever distribution they have (Fligner, Wolfe: Nonparametric Prediction Intervals
+/// for a Future Sample Median, 1979). Fewer can't tell so much by ranks: then it is for one further
+/// round, safe and wide, by Student on a logarithmic scale, around the median. With one round both
 /// ends are the figure.
 Interval interval_of(const std::vector<double>& rounds);
 

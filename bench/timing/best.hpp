@@ -12,7 +12,7 @@
 
 namespace trine::bench {
 
-/// Every combination of the rung's parameters, "name:parameter=value,…"; those that `fixed` settles
+/// Every combination of the rung's parameters, "name:parameter=value,…"; those that `fixed` sets
 /// ("tile=16") stand still. Throws Refusal where it names none of the rung's.
 std::vector<std::string> configurations(const RungInfo& rung, std::string_view fixed = {});
 

@@ -9,7 +9,7 @@ import re
 from harness import DEVICES, TRINE, Program, main, trine
 
 QUICK = ("--min-time", "0.001")
-# What a peer must be able to do where it is: a compare's words.
+# The words of compare that a peer must serve where it is there.
 SERVED = {
     "openblas": ("cpu", ["reduce --map abs", "transpose", "gemm"]),
     "clblast": ("opencl", ["reduce", "reduce --map abs", "transpose", "gemm"]),

@@ -18,100 +18,53 @@ using blas::Product;
 
 // From the chains' ends: c = alpha acc + beta c.
 template <class T, class D, class V = hn::Vec<D>>
-HWY_INLINE void finish(const Product<T>& p, D d, V acc, hn::Mask<D> mask, T* c) {
+HWY_INLINE void finish_lanes(const Product<T>& p, D d, V acc, hn::Mask<D> mask, T* c) {
   V t = hn::Zero(d);
   if (p.reads_inputs()) t = hn::Mul(hn::Set(d, p.alpha), hn::Add(acc, t));
   if (p.beta != 0) t = fused_multiply_add(d, hn::Set(d, p.beta), load_lanes(d, mask, c), t);
   store_lanes(d, mask, t, c);
 }
 
-// Rows i0 … of C, `rows` of them, and kCols columns from j0: one chain of fma for each, k
-// ascending.
-template <class T, int kVectors, int kCols>
-void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t rows, int64_t j0) {
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr int64_t kLanes = hn::MaxLanes(d);
-  const auto mask = hn::FirstN(d, static_cast<size_t>(rows - (kVectors - 1) * kLanes));
-  const bool is_whole = rows == kVectors * kLanes;
-  const int64_t ldc = p.ldc;
-  T* const c = p.c + i0 + j0 * ldc;
-  // C comes while the chains run.
-#pragma GCC unroll 8
-  for (int j = 0; j < kCols; ++j)
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + j * ldc + v * kLanes);
-  V acc[kCols][kVectors];
-#pragma GCC unroll 8
-  for (auto& column : acc)
-#pragma GCC unroll 8
-    for (V& v : column) v = hn::Zero(d);
-  const T* b = p.b.data + j0 * p.b.col_stride;
-  for (int64_t k = p.reads_inputs() ? p.k : 0; k > 0; --k) {
-    V column[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors - 1; ++v) column[v] = hn::LoadU(d, a + v * kLanes);
-    // Lanes beyond the rows have the first row's chain, whose flags are the program's.
-    const T* const last = a + (kVectors - 1) * kLanes;
-    column[kVectors - 1] = is_whole
-                               ? hn::LoadU(d, last)
-                               : hn::IfThenElse(mask, load_lanes(d, mask, last), hn::Set(d, *a));
-#pragma GCC unroll 8
-    for (int j = 0; j < kCols; ++j) {
-      const V x = hn::Set(d, b[j * p.b.col_stride]);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) acc[j][v] = fused_multiply_add(d, column[v], x, acc[j][v]);
-    }
-    a += step;
-    b += p.b.row_stride;
-  }
-  // The next call could read what masked stores write only after it has reached the cache.
-  const V alpha = hn::Set(d, p.reads_inputs() ? p.alpha : T(0)), beta = hn::Set(d, p.beta);
-  const auto end = [&](auto reads_c, auto has_whole) HWY_ATTR {
-#pragma GCC unroll 8
-    for (int j = 0; j < kCols; ++j)
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        T* const to = c + j * ldc + v * kLanes;
-        const bool has_all = has_whole || v + 1 < kVectors;
-        V t = hn::Mul(alpha, hn::Add(acc[j][v], hn::Zero(d)));
-        if constexpr (reads_c)
-          t = fused_multiply_add(d, beta, has_all ? hn::LoadU(d, to) : load_lanes(d, mask, to), t);
-        has_all ? hn::StoreU(t, d, to) : store_lanes(d, mask, t, to);
-      }
-  };
-  constexpr std::true_type kYes;
-  constexpr std::false_type kNo;
-  if (p.beta == 0)
-    is_whole ? end(kNo, kYes) : end(kNo, kNo);
-  else
-    is_whole ? end(kYes, kYes) : end(kYes, kNo);
-}
-
-template <class T>
-using TileFunction = void (*)(const Product<T>&, const T*, int64_t, int64_t, int64_t, int64_t);
-
 // 32 registers: 3 x 8 accumulators; 16: 2 x 4. One column has as many vectors as there may be
 // columns, to hide fma's latency.
-constexpr int kMostCols = HWY_TARGET == HWY_AVX3 ? 8 : 4, kMostVectors = kMostCols == 8 ? 3 : 2;
-template <class T, int... kCounts>
-TileFunction<T> find_tile(int64_t vectors, int64_t cols, std::integer_sequence<int, kCounts...>) {
-  static constexpr TileFunction<T> kThin[] = {tile<T, kCounts + 1, 1>...};
-  static constexpr TileFunction<T> kWide[][kMostCols] = {{tile<T, 1, kCounts + 1>...},
-                                                         {tile<T, 2, kCounts + 1>...},
-                                                         {tile<T, kMostVectors, kCounts + 1>...}};
+constexpr int kMostCols = HWY_TARGET == HWY_AVX3 ? 8 : 4, kMostWidth = kMostCols == 8 ? 3 : 2;
+template <class T, From kFrom, int... kCounts>
+gemm::TileFunction<T> find_tile(int64_t vectors, int64_t cols,
+                                std::integer_sequence<int, kCounts...>) {
+  using Function = gemm::TileFunction<T>;
+  static constexpr Function kThin[] = {compute_at_once<1, kCounts + 1, kFrom, T>...};
+  static constexpr Function kWide[][kMostCols] = {
+      {compute_at_once<kCounts + 1, 1, kFrom, T>...},
+      {compute_at_once<kCounts + 1, 2, kFrom, T>...},
+      {compute_at_once<kCounts + 1, kMostWidth, kFrom, T>...}};
   return cols == 1 ? kThin[vectors - 1] : kWide[vectors - 1][cols - 1];
 }
+
+// Rows i0 … of C, `rows` of them in `vectors`, and `cols` columns from j0: the backend's tile of
+// C's transpose, whose rows are C's columns.
 template <class T>
-TileFunction<T> find_tile(int64_t vectors, int64_t cols) {
-  return find_tile<T>(vectors, cols, std::make_integer_sequence<int, kMostCols>());
+HWY_INLINE void tile(const Product<T>& p, const T* a, int64_t a_step, int64_t i0, int64_t rows,
+                     int64_t vectors, int64_t j0, int64_t cols) {
+  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  constexpr auto kAll = std::make_integer_sequence<int, kMostCols>();
+  const bool reads = p.reads_inputs();
+  gemm::Tile<T> t;
+  t.k = reads ? p.k : 0;
+  t.a = p.b.data + j0 * p.b.col_stride, t.a_row = p.b.col_stride, t.a_step = p.b.row_stride;
+  t.b = a, t.b_step = a_step;
+  t.to = p.c + i0 + j0 * p.ldc, t.to_stride = p.ldc;
+  t.reads_c = p.beta != 0;
+  t.alpha = reads ? p.alpha : T(0), t.beta = p.beta;
+  t.cols = static_cast<int>(rows);
+  (rows == vectors * kLanes ? find_tile<T, From::kWholePlace>(vectors, cols, kAll)
+                            : find_tile<T, From::kLastPart>(vectors, cols, kAll))(t);
 }
 
 // The chains of kGroups vectors of rows from i0, for C's column j, of an A whose rows are
 // contiguous: 16 bytes of each row are loaded where they lie and transposed in registers, so that a
-// lane is a row. Every chain has a latency of an fma for each k; many groups hide it. The last group
-// ends with A's last row at most; then its first rows are another's too, and aren't stored twice.
-// kWhole: A has rows for a group.
+// lane is a row. Every chain has a latency of an fma for each k; many groups hide it. The last
+// group ends with A's last row at most; then its first rows are another's too, and aren't stored
+// twice. kWhole: A has rows for a group.
 template <class T, int kGroups, bool kWhole = true>
 void row_chains(const Product<T>& p, int64_t i0, int64_t j) {
   const hn::CappedTag<T, 32 / sizeof(T)> d;
@@ -167,8 +120,8 @@ void row_chains(const Product<T>& p, int64_t i0, int64_t j) {
   const auto own = hn::AndNot(hn::FirstN(d, static_cast<size_t>(shared)), lanes);
   T* const c = p.c + i0 + j * p.ldc;
 #pragma GCC unroll 8
-  for (int g = 0; g + 1 < kGroups; ++g) finish(p, d, acc[g], lanes, c + g * kLanes);
-  finish(p, d, acc[kGroups - 1], own, c + (kGroups - 1) * kLanes - shared);
+  for (int g = 0; g + 1 < kGroups; ++g) finish_lanes(p, d, acc[g], lanes, c + g * kLanes);
+  finish_lanes(p, d, acc[kGroups - 1], own, c + (kGroups - 1) * kLanes - shared);
 }
 template <class T, int... kCounts>
 void row_chains(const Product<T>& p, int64_t j, std::integer_sequence<int, kCounts...>) {
@@ -257,7 +210,7 @@ void copy(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, in
 template <class T>
 int64_t height_of(int64_t left, int64_t n) {
   constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
-  const int64_t most = kLanes * (n == 1 ? kMostCols : kMostVectors);
+  const int64_t most = kLanes * (n == 1 ? kMostCols : kMostWidth);
   const bool is_split = n > 1 && left > most && left <= most + kLanes;
   return std::min(left, is_split ? 2 * kLanes : most);
 }
@@ -293,14 +246,14 @@ HWY_INLINE void gemm_by_blocks(const Product<T>& p, int64_t block, T* packed) {
       });
     for (int64_t j = 0; j < p.n; j += kMostCols)
       for_panels([&](int64_t i, int64_t rows, int64_t vectors, const T* a, int64_t step) HWY_ATTR {
-        find_tile<T>(vectors, std::min<int64_t>(kMostCols, p.n - j))(p, a, step, i, rows, j);
+        tile(p, a, step, i, rows, vectors, j, std::min<int64_t>(kMostCols, p.n - j));
       });
   }
 }
 
 template <class T>
 HWY_NOINLINE void gemm_of_turned(const Product<T>& p) {
-  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>()), kHeight = kMostVectors * kLanes;
+  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>()), kHeight = kMostWidth * kLanes;
   constexpr int64_t kLine = 64 / sizeof(T);
   const int64_t block = std::max<int64_t>(1, (kPacked / p.k - kLanes) / kHeight) * kHeight;
   alignas(64) T few[kPacked];

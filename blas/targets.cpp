@@ -7,6 +7,9 @@
 
 #include "cpu/transpose/registers-inl.hpp"
 
+#include "cpu/gemm/chain-inl.hpp"
+#include "cpu/gemm/tile-inl.hpp"
+
 #include "environment-inl.hpp"
 #include "gemm-inl.hpp"
 #include "sums-inl.hpp"

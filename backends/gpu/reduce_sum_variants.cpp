@@ -14,7 +14,7 @@ constexpr trine_parameter kParameters[] = {{sizeof(trine_parameter), 5, 2, "thre
 constexpr const char* kTypes[] = {"float", "double", "uint", "int", "long"};
 constexpr Macro kMacros[] = {{"T", kTypes}};
 constexpr Macro kUnrolledMacros[] = {{"T", kTypes}, {"THREADS", kThreads}};
-constexpr const char* kEntries[] = {"sum", "clear"};
+constexpr const char* kEntries[] = {"sum"};
 
 int type_of(uint32_t dtype) {
   switch (dtype) {
@@ -77,31 +77,42 @@ uint64_t workspace_bytes(const Request& request) {
   return sums == 0 ? 0 : TRINE_CONTROL_BYTES + uint64_t(sums * 8);
 }
 
+/// Sums `count` elements of a level by `groups` groups. `from`, `to`: the first sum of the level below
+/// and of this one in the workspace.
+struct Level {
+  int64_t groups, count, from, to;
+  int32_t number;
+};
+
+void add_level(const Request& request, const Level& level, bool with_workspace, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Launch& l = plan.add(0);
+  l.grid[0] = uint32_t(level.groups);
+  l.block[0] = uint32_t(threads_of(request));
+  l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
+  l.i64(shape_of(op, false).col_stride).i64(level.count);
+  l.memory(with_workspace ? request.workspace->memory : nullptr);
+  l.i64(with_workspace ? int64_t(request.workspace->offset) : 0).i64(level.from).i64(level.to);
+  l.memory(op.output.memory).i64(int64_t(op.output.offset));
+  l.i32(level.number).i32(request.selection.values[1]);
+}
+
 template <Share kShare>
 void plan_sum(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
-  const Shape s = shape_of(op, false);
   const int32_t finish = request.selection.values[1];
-  const bool levels = groups_of<kShare>(request, s.cols) > 1;
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = request.selection.values[0];  // of unroll_all alone
-  if (finish == kAtomic && levels)
-    plan.add(1).memory(op.output.memory).i64(int64_t(op.output.offset));
-  int64_t from = 0, to = 0, count = s.cols;
-  for (int32_t level = 0;; ++level) {
-    const int64_t groups = groups_of<kShare>(request, count);
-    Launch& l = plan.add(0);
-    l.grid[0] = uint32_t(groups);
-    l.block[0] = uint32_t(threads_of(request));
-    l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
-    l.i64(s.col_stride).i64(count);
-    l.memory(levels ? request.workspace->memory : nullptr);
-    l.i64(levels ? int64_t(request.workspace->offset) : 0).i64(from).i64(to);
-    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i32(level).i32(finish);
-    if (groups == 1 || finish != kRecursive) return;
-    from = to;
-    to += groups;
-    count = groups;
+  Level level{0, shape_of(op, false).cols, 0, 0, 0};
+  level.groups = groups_of<kShare>(request, level.count);
+  const bool many = level.groups > 1;
+  // One group's sum of nothing clears the result that atomics add to.
+  if (finish == kAtomic && many) add_level(request, {1, 0, 0, 0, 0}, many, plan);
+  for (;; ++level.number) {
+    add_level(request, level, many, plan);
+    if (level.groups == 1 || finish != kRecursive) return;
+    level = {groups_of<kShare>(request, level.groups), level.groups, level.to,
+             level.to + level.groups, level.number};
   }
 }
 

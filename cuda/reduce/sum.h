@@ -1,8 +1,9 @@
-// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one thread adds up
-// by itself, and group_sum(), how a block adds what each of its threads has, by way of `values`, in
+// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one thread adds
+// up by itself, and group_sum(), how a block adds what each of its threads has, by way of `values`, in
 // shared memory, one a thread: the sum counts in thread 0 alone. `finish` says how the blocks' sums
-// become one: `recursive` launches the same kernel on them until one is left, `atomic` adds them to the
-// result as they come, `last_block` lets the block that finishes last add them up.
+// become one: `recursive` launches the same kernel on them until one is left, `atomic` adds them as
+// they come to the result, which a launch of one block over no elements has made zero, `last_block`
+// lets the block that finishes last add them up.
 #if T_float
 #define ACC float
 #elif T_double
@@ -51,10 +52,6 @@ static __device__ void accumulate(ACC* result, ACC value) {
 #else
   atomicAdd((unsigned long long*)result, (unsigned long long)value);
 #endif
-}
-
-extern "C" __global__ void clear(uchar* output, long output_offset) {
-  *(ACC*)(output + output_offset) = (ACC)0;
 }
 
 // Level n reads its sums at `from` and leaves its blocks' at `to`, in elements of the workspace.

@@ -1,8 +1,9 @@
-// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one work-item adds up
-// by itself, and group_sum(), how a group adds what each of its work-items has, by way of `values`, in
-// local memory, one a work-item: the sum counts in work-item 0 alone. `finish` says how the groups' sums
-// become one: `recursive` launches the same kernel on them until one is left, `atomic` adds them to the
-// result as they come, `last_block` lets the group that finishes last add them up.
+// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one work-item
+// adds up by itself, and group_sum(), how a group adds what each of its work-items has, by way of
+// `values`, in local memory, one a work-item: the sum counts in work-item 0 alone. `finish` says how
+// the groups' sums become one: `recursive` launches the same kernel on them until one is left,
+// `atomic` adds them as they come to the result, which a launch of one group over no elements has made
+// zero, `last_block` lets the group that finishes last add them up.
 #if T_float
 #define ACC float
 #elif T_double
@@ -52,10 +53,6 @@ static void accumulate(__global ACC* result, ACC value) {
 #else
   atom_add((__global ulong*)result, (ulong)value);
 #endif
-}
-
-__kernel void clear(__global uchar* output, long output_offset) {
-  *(__global ACC*)(output + output_offset) = (ACC)0;
 }
 
 // Level n reads its sums at `from` and leaves its groups' at `to`, in elements of the workspace.

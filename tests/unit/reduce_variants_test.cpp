@@ -377,8 +377,7 @@ struct Sum {
     if (sums > 0) sums = (sums - TRINE_CONTROL_BYTES) / 8;
     const trine_workspace workspace{sizeof workspace, nullptr, 0, uint64_t(sums)};
     variant.plan({target, selection, call, &workspace}, plan);
-    for (int i = 0; i < plan.launch_count; ++i)
-      if (plan.launches[i].entry == 0) levels.emplace_back(plan.launches[i]);
+    for (int i = 0; i < plan.launch_count; ++i) levels.emplace_back(plan.launches[i]);
   }
   Plan plan;
   int64_t sums = 0;  // that the workspace holds
@@ -437,7 +436,8 @@ TEST(HistoricSums, FinishInOneLaunchAndClearWhatAtomicsAddTo) {
     for (int r = 0; r < 3; ++r) {
       const Sum atomic(three[r], 100003, 2, 1), alone(three[r], 64, 2, 1);
       ASSERT_EQ(atomic.plan.launch_count, 2);
-      EXPECT_EQ(atomic.plan.launches[0].entry, 1) << three[r];
+      EXPECT_EQ(atomic.levels[0].groups, 1) << three[r];
+      EXPECT_EQ(atomic.levels[0].count, 0) << three[r] << ": the sum of nothing clears the result";
       EXPECT_EQ(alone.plan.launch_count, 1) << three[r] << ": one group writes, it doesn't add";
       EXPECT_EQ(Sum(three[r], 100003, 2, 2).plan.launch_count, 1) << three[r];
     }

@@ -35,7 +35,8 @@ inline Architecture parse_architecture(std::string_view word) {
 }
 
 /// Calls visit(architecture, word) for those of `list` that a variant with this lowest architecture
-/// (nullptr: any) is compiled for; word is without "-real" and "-virtual". "90a" stands for all of its number, once.
+/// (nullptr: any) is compiled for; word is without "-real" and "-virtual". "90a" stands for all of
+/// its number, once.
 template <class Visit>
 void visit_architectures(std::string_view list, const char* lowest, Visit&& visit) {
   const Architecture least = lowest ? parse_architecture(lowest) : Architecture{};

@@ -1,5 +1,5 @@
-// The default rung of any operation on a GPU backend: what its own choose_… prefers, else the best of the
-// others that take the call.
+// The default rung of any operation on a GPU backend: what its own choose_… prefers, else the best
+// of the others that take the call.
 #include <algorithm>
 
 #include "backends/gpu/variant.hpp"

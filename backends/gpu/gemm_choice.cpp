@@ -130,25 +130,25 @@ int32_t few_columns_rows(Problem p, int64_t units) {
   return 0;
 }
 
-/// Fewer products leave multiprocessors without a full pile: 500 of 8, 32 and 64 took 7.4, 10.1 and
-/// 18.4 µs, in tiles of 64x64 4.8, 8.2 and 12.0.
-constexpr int64_t kPile = 1024;
+/// Fewer products leave multiprocessors without a full group: 500 of 8, 32 and 64 took 7.4, 10.1
+/// and 18.4 µs, in tiles of 64x64 4.8, 8.2 and 12.0.
+constexpr int64_t kManyProducts = 1024;
 
-/// The largest side of C up to which a batch goes by pile. µs on an H200, pile and the fastest
-/// tile, f32 100000 of 32 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000 of 32 1021,
-/// 1206; 10000 of 40 224, 195; 48 317, 203.
-int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
+/// The largest side of C up to which a batch goes by batched_small. µs on an H200, batched_small
+/// and the fastest tile, f32 100000 of 32 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000
+/// of 32 1021, 1206; 10000 of 40 224, 195; 48 317, 203.
+int64_t batched_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 
 /// Is a group for each product the fastest? µs on an H200 in graphs, small or tensor_small beside
-/// the best other rung. 10000, f32: 33 62, pile 111; 40 61, 110; 48 95, register_tile 158; 56 142,
-/// 199; 63 196, 274; 64 182, 158. f64: 33 110, 188; 40 96, tensor_specialized 195; 48 135, 203; 56
-/// 184, 233; 64 235, 253. 100000, f32: 8 72, pile 34; 9 73, 90; 11 87, 102; 12 82, 67; 16 100, 124;
-/// 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015. 10000 of 8: 8.8,
-/// 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0
-/// 3.7 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64 6.2, 5.7; 200 7.9, 8.2; 1000
-/// 31, 31; 2000 53, 57; of 63, which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34,
-/// 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308, 142; f64: 16x32x64
-/// 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
+/// the best other rung. 10000, f32: 33 62, batched_small 111; 40 61, 110; 48 95, register_tile 158;
+/// 56 142, 199; 63 196, 274; 64 182, 158. f64: 33 110, 188; 40 96, tensor_specialized 195; 48 135,
+/// 203; 56 184, 233; 64 235, 253. 100000, f32: 8 72, batched_small 34; 9 73, 90; 11 87, 102; 12 82,
+/// 67; 16 100, 124; 32 301, 526; f64: 10 128, batched_small 101; 11 134, 140; 16 145, 216; 32 568,
+/// 1015. 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3,
+/// 3.1; 200 of 24, 32, 40 3.0 3.7 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64
+/// 6.2, 5.7; 200 7.9, 8.2; 1000 31, 31; 2000 53, 57; of 63, which go by runs, 66 6.4, 5.1; 132 7.9,
+/// 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, batched_small 50; 24x64x24 164, 324; but
+/// 16x32x64 308, 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
   if (dtype == TRINE_I32 || side_index(p) == std::size(kSides) || !target.has(TRINE_CAN_INLINE_PTX))
@@ -215,12 +215,13 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     wishes.add(variant_named(dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
                "a group for each of many small products, operands whole in local memory");
   // A batch of products with so few results each.
-  if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(dtype))
-    wishes.add(variant_named("pile"), 0, "pile: many products too small for a tile each");
+  if (problem.batch >= kManyProducts && std::max(problem.m, problem.n) <= batched_most(dtype))
+    wishes.add(variant_named("batched_small"), 0,
+               "batched_small: many products too small for a tile each");
   // µs on an H200, f32 of 64, this and the tiles that would follow: 100 7.2, 5.1; 300 10, 12; 500
   // 12, 17; 1000 24, 31.
   if (dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
-      std::min(problem.m, problem.n) > pile_most(dtype) && std::max(problem.m, problem.n) <= 64)
+      std::min(problem.m, problem.n) > batched_most(dtype) && std::max(problem.m, problem.n) <= 64)
     wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");
   // Where copies don't run in the background it wasn't measured.
   if (target.has(TRINE_CAN_INLINE_PTX) && std::min(problem.m, problem.n) <= few_columns_most(dtype))

@@ -93,44 +93,46 @@ void columns_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, columns_group(request));
 }
 
-// --- pile: many small products -----------------------------------------------------------------
+// --- batched_small: many small products -----------------------------------------------------------------
 
-constexpr Macro kPileMacros[] = {{"T", kTypes}};
-constexpr int64_t kPileBytes = 40960, kPileThreads = 256, kPileSide = 4;  // pile.kernel.h
+constexpr Macro kBatchedMacros[] = {{"T", kTypes}};
+constexpr int64_t kBatchedBytes = 40960, kBatchedThreads = 256,
+                  kBatchedSide = 4;  // batched_small.kernel.h
 
 /// How many products a group takes, as many as there is room and work-items for; 0: not one.
-int64_t pile_count(const Problem& p) {
+int64_t batched_count(const Problem& p) {
   const int64_t width = 16 / p.element;
   const auto size = [&](int64_t rows, int64_t cols) {
     return (rows * (divide_up(cols, width) | 1) + 1) * width;
   };
-  constexpr int64_t kMost = kPileBytes;  // before anything is multiplied
+  constexpr int64_t kMost = kBatchedBytes;  // before anything is multiplied
   if (p.m > kMost || p.n > kMost || p.k > kMost || p.empty()) return 0;
-  const int64_t room = kPileBytes / p.element, operands = size(p.m, p.k) + size(p.k, p.n);
-  const int64_t items = divide_up(p.m, kPileSide) * divide_up(p.n, kPileSide);
-  return std::min({room / operands, room / size(p.m, p.n), kPileThreads / items});
+  const int64_t room = kBatchedBytes / p.element, operands = size(p.m, p.k) + size(p.k, p.n);
+  const int64_t items = divide_up(p.m, kBatchedSide) * divide_up(p.n, kBatchedSide);
+  return std::min({room / operands, room / size(p.m, p.n), kBatchedThreads / items});
 }
 
-const char* pile_refuses(const Request& request) {
+const char* batched_refuses(const Request& request) {
   const Problem p(request.as<trine_gemm>());
   if (request.target.is_pocl_since(4))
     return "untried under PoCL 4 and later; private_tile is for CPUs";
   if (p.batch > INT32_MAX) return kTooMany;
-  if (!p.empty() && pile_count(p) == 0)
-    return "pile is for small matrices: A and B within 40 KiB, and at most 4096 elements of C";
-  return refuse_tiles(request, {std::max<int64_t>(p.m, 1), std::max<int64_t>(p.n, 1), kPileThreads,
-                                kPileBytes / p.element});
+  if (!p.empty() && batched_count(p) == 0)
+    return "batched_small is for small matrices: A and B within 40 KiB, and at most 4096 elements "
+           "of C";
+  return refuse_tiles(request, {std::max<int64_t>(p.m, 1), std::max<int64_t>(p.n, 1),
+                                kBatchedThreads, kBatchedBytes / p.element});
 }
 
-void pile_plan(const Request& request, Plan& plan) {
+void batched_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   plan.macro[0] = type_index(op.dtype);
   if (p.empty()) return;
   // Where there are few, all multiprocessors get some.
   const int64_t spread = divide_up(p.batch, 4 * int64_t{request.target.facts->compute_units});
-  const int64_t count = std::clamp<int64_t>(spread, 1, pile_count(p));
-  Launch& launch = add_tiles(plan, op, p, {p.m, p.n, kPileThreads});
+  const int64_t count = std::clamp<int64_t>(spread, 1, batched_count(p));
+  Launch& launch = add_tiles(plan, op, p, {p.m, p.n, kBatchedThreads});
   launch.grid[0] = static_cast<uint32_t>(divide_up(p.batch, count));
   launch.arguments[launch.argument_count - 2].i32 = static_cast<int32_t>(count);
   launch.arguments[launch.argument_count - 1].i32 = static_cast<int32_t>(p.batch);
@@ -206,14 +208,14 @@ constexpr Variant kVariants[] = {
      .refuses = columns_refuses,
      .plan = columns_plan,
      .begins_early = true},
-    {.name = "pile",
+    {.name = "batched_small",
      .operation = TRINE_GEMM,
      .summary = "many small products, as many a group as its local memory holds",
      .requirement = "A and B within 40 KiB, at most 4096 elements of C",
-     .file = "gemm/pile",
-     .macros = kPileMacros,
-     .refuses = pile_refuses,
-     .plan = pile_plan},
+     .file = "gemm/batched_small",
+     .macros = kBatchedMacros,
+     .refuses = batched_refuses,
+     .plan = batched_plan},
     {.name = "small",
      .operation = TRINE_GEMM,
      .summary = "a group, of one to four warps, for each small product",

@@ -2,18 +2,19 @@
 //
 //   trine_gpu_generate cuda   SOURCE OUTPUT "80,90a-real" reduce/naive …
 //   trine_gpu_generate opencl SOURCE OUTPUT ""            reduce/naive …
-//   trine_gpu_generate emulated SOURCE OUTPUT ""          gemm/pile …
+//   trine_gpu_generate emulated SOURCE OUTPUT ""          gemm/batched_small …
 //
-// cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per specialization, in a namespace of
-// its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
-// for nvcc; naive.names the entries, one a line. All three are empty if no architecture is for it.
-// opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
-// emulated: OUTPUT/gemm/pile.cpp is cuda's text for a host compiler, with tests/emulated_gpu/ in the place of cuda/ and a
-// list of the entries at its end. For files that both languages share.
-// A kernel file is looked for in the language's folder, cuda/reduce/, then among what both
-// languages share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it,
-// and one of another operation, "gemm/panel.h". Quoted includes are pasted, each file once per
-// specialization (#pragma once or not). A file whose text is the same as before isn't touched.
+// cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per specialization, in a
+// namespace of its own, with the entries' names suffixed by the macros' values; naive.options the
+// -gencode words for nvcc; naive.names the entries, one a line. All three are empty if no
+// architecture is for it. opencl: OUTPUT/reduce/naive.cl holds prelude and file; its
+// specializations are made at run time. emulated: OUTPUT/gemm/batched_small.cpp is cuda's text for
+// a host compiler, with tests/emulated_gpu/ in the place of cuda/ and a list of the entries at its
+// end. For files that both languages share. A kernel file is looked for in the language's folder,
+// cuda/reduce/, then among what both languages share, backends/gpu/kernels/reduce/; so is a header
+// beside the file that includes it, and one of another operation, "gemm/panel.h". Quoted includes
+// are pasted, each file once per specialization (#pragma once or not). A file whose text is the
+// same as before isn't touched.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -149,8 +150,8 @@ std::string gencode_words(const Job& job, const Variant& variant) {
   return words;
 }
 
-// Each specialization's entry has a name of its own. (No macro: `#define shared …` would be seen by CUDA's
-// own __shared__, which is one.)
+// Each specialization's entry has a name of its own. (No macro: `#define shared …` would be seen by
+// CUDA's own __shared__, which is one.)
 void name_entry(std::string& text, const std::string& entry, const std::string& suffix,
                 const std::string& file) {
   const std::regex head("(KERNEL\\w*\\(|__global__ void [^;{]*?\\b)" + entry + "(?=[,()])");

@@ -27,7 +27,7 @@ set(TRINE_GPU_KERNELS
   transpose/shared_padded
   transpose/multi_row
   transpose/shifted
-  transpose/pile
+  transpose/batched_small
   transpose/thin
   transpose/vector
   transpose/work_item_tile
@@ -42,7 +42,7 @@ set(TRINE_GPU_KERNELS
   gemm/warp_specialized
   gemm/tensor_specialized
   gemm/few_columns
-  gemm/pile
+  gemm/batched_small
   gemm/small
   gemm/tensor_small
   gemm/three_tf32

@@ -50,7 +50,8 @@ const Variant& row_of(trine_device& device, const trine_selection& selection,
   return variant;
 }
 
-/// The call with a descriptor of the size that we know; the storage is used where the caller's differs.
+/// The call with a descriptor of the size that we know; the storage is used where the caller's
+/// differs.
 struct Known {
   trine_call call;
   union {
@@ -83,7 +84,8 @@ const char* reason_against(trine_device& device, const Variant& variant, const R
   return checked.why;
 }
 
-/// Of the rungs that would take the call, one whose self-check has failed here: what is wrong with it.
+/// Of the rungs that would take the call, one whose self-check has failed here: what is wrong with
+/// it.
 const char* left_out(const trine_device& device, const Ladder& ladder, const trine_call& call) {
   for (int r = 0; r < ladder.count; ++r) {
     const Variant& variant = *ladder.variants[r];

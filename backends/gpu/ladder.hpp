@@ -8,7 +8,8 @@ namespace trine::gpu {
 
 constexpr int kMaxRungs = 64;  // an operation and backend
 
-/// Variants of `operation` that `backend` has, in the variants' order; rungs as the contract wants them.
+/// Variants of `operation` that `backend` has, in the variants' order; rungs as the contract wants
+/// them.
 struct Ladder {
   int count = 0;
   const Variant* variants[kMaxRungs];

@@ -1,6 +1,6 @@
 // What stands behind the contract's opaque handles on a GPU backend: four classes whose functions
-// the cuda and the opencl folder implement over their drivers. They throw kit::Failure; abi_table.cpp
-// turns that into statuses, checks arguments and keeps lost devices from being used.
+// the cuda and the opencl folder implement over their drivers. They throw kit::Failure;
+// abi_table.cpp turns that into statuses, checks arguments and keeps lost devices from being used.
 #pragma once
 
 #include <atomic>
@@ -137,7 +137,8 @@ struct Driver {
   const char* build;
   /// Number of devices; 0 with the reason reported (kit::report).
   int (*device_count)();
-  /// Whether `auto` should ask for them where other backends have so many GPUs; if not, the reason is reported.
+  /// Whether `auto` should ask for them where other backends have so many GPUs; if not, the reason
+  /// is reported.
   bool (*is_candidate)(int gpus);
   void (*describe)(int index, trine_device_facts& facts);
   trine_device* (*open)(int index);
@@ -170,7 +171,8 @@ inline std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 void retain(trine_device& device);
 void release(trine_device& device);
 
-/// In a child that is forked after the driver was woken it doesn't work; even destroying must not call it.
+/// In a child that is forked after the driver was woken it doesn't work; even destroying must not
+/// call it.
 using kit::is_forked;
 
 // --- Checks of a device's arithmetic that run on the device itself (self_check.cpp) ---

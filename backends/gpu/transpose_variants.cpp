@@ -205,7 +205,7 @@ struct Vector : Layout {
   }
 };
 
-// --- shifted, pile: what starts anywhere, and what is small or thin -------------------------------
+// --- shifted, batched_small: what starts anywhere, and what is small or thin -------------------------------
 
 constexpr int64_t kSectorBytes = 32;
 
@@ -231,14 +231,14 @@ struct Shifted : Turn {
 };
 
 /// Matrices of which a group turns several; one that is long and thin is cut into such.
-struct Pile : Turn {
+struct BatchedSmall : Turn {
   int64_t most = 0;  ///< matrices of a group; 0: they are too large
   int32_t missing_rows = 0, missing_cols = 0;
 
-  explicit Pile(const Request& request) : Turn(request) {
+  explicit BatchedSmall(const Request& request) : Turn(request) {
     if (!turns) return;
     fit(16384 / op.element_size);
-    if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
+    if (most == 0) why = "a batched_small is of matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
     // Groups of packed ones begin at eight bytes.
     if (const int64_t pair = 8 / std::min<int64_t>(op.element_size, 8); entry == 1 && most > pair)
@@ -282,7 +282,8 @@ constexpr Macro kThinMacros[] = {{"BYTES", std::span(kBytes).first<2>()}, {"MOST
 
 bool thin_exists(const int* macro) { return macro[0] == 0 || macro[1] == 0; }
 
-/// One thin matrix of small elements whose narrow side has no gaps, in blocks of a vector of each line.
+/// One thin matrix of small elements whose narrow side has no gaps, in blocks of a vector of each
+/// line.
 struct Thin : Turn {
   int32_t overlap = 0;  ///< lines begin between vectors
   int64_t blocks = 0;
@@ -310,11 +311,12 @@ struct Thin : Turn {
   void add_arguments(Launch& launch) const { launch.i32(overlap); }
 };
 
-constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
+constexpr const char* kBatchedEntries[] = {"batched_small", "batched_small_packed"};
 
-/// Is `thin` the fastest? Where the run begins at a vector, and the lines do or have warps' neighbours: the rung else moves
-/// by elements. H100, µs, so and in pieces: b8 3 x 22369621 48, 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78;
-/// 2 x 16M 47, 52; but 8 x 4M 48, 48; 4M x 8 49, 48.
+/// Is `thin` the fastest? Where the run begins at a vector, and the lines do or have warps'
+/// neighbours: the rung else moves by elements. H100, µs, so and in pieces: b8 3 x 22369621 48,
+/// 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78; 2 x 16M 47, 52; but 8 x 4M 48, 48;
+/// 4M x 8 49, 48.
 bool prefers_thin(const Request& request) {
   const Thin thin(request);
   const uint64_t run =
@@ -324,28 +326,31 @@ bool prefers_thin(const Request& request) {
          !(thin.op.element_size == 2 && thin.thin() == 8 && thin.overlap == 0);
 }
 
-/// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
-/// 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19, 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M
-/// 37, 50; 3 x 5M 36, 42; 5 x 3M 36, 133; 8 x 2M 35, 44; f64 2 x 8M 68, 67; 3 x 5M 66, 154; 5 x 3M 71, 94; 8 x 2M 67,
-/// 67; b16 2 x 8M 26, 53; 8 x 2M 20, 23; b8 3 x 22M 134, 208; 16 x 4M 45, 55; 32 x 2M 45, 35.
-bool prefers_pile(const Request& request) {
-  const Pile pile(request);
-  const trine_transpose& op = pile.op;
-  if (!pile.turns || pile.most == 0) return false;
-  const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
+/// Is a batched_small the fastest? H200, µs, batched_small and vector: f32 65536 x 4x4 4.6, 5.5;
+/// 16x16 35, 99; 32x32 133, 291; 7281 x 48x48 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19,
+/// 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M 37, 50; 3 x 5M 36, 42; 5 x 3M
+/// 36, 133; 8 x 2M 35, 44; f64 2 x 8M 68, 67; 3 x 5M 66, 154; 5 x 3M 71, 94; 8 x 2M 67, 67; b16 2 x
+/// 8M 26, 53; 8 x 2M 20, 23; b8 3 x 22M 134, 208; 16 x 4M 45, 55; 32 x 2M 45, 35.
+bool prefers_batched_small(const Request& request) {
+  const BatchedSmall batched_small(request);
+  const trine_transpose& op = batched_small.op;
+  if (!batched_small.turns || batched_small.most == 0) return false;
+  const int64_t bytes = op.element_size, thin = batched_small.thin(), thin_bytes = thin * bytes;
   if (op.input.batch == 1)
-    return pile.move.batch > 16 && !(bytes >= 8 && thin_bytes <= 16) &&
+    return batched_small.move.batch > 16 && !(bytes >= 8 && thin_bytes <= 16) &&
            (thin < 8 || thin_bytes <= (bytes == 4 ? 32 : 16));
   const Vector vector(request);
-  if (thin_bytes < 16 && pile.move.rows != pile.move.cols) return false;  // not measured
-  const double moved = double(pile.move.rows) * double(pile.move.cols);
+  if (thin_bytes < 16 && batched_small.move.rows != batched_small.move.cols)
+    return false;  // not measured
+  const double moved = double(batched_small.move.rows) * double(batched_small.move.cols);
   return vector.entry == 1 || 1.7 * moved < double(vector.tiles_rows) * double(vector.tiles_cols) *
                                                 double(vector.tile_elements);
 }
 
-/// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole sectors. H200,
-/// of copy, against vector: f32 4095 x 4097 0.85, 0.65; f64 0.90, 0.74; b16 0.65, 0.34; b8 0.40, 0.19; f32 4096 x
-/// 4096 with a leading dimension of 4100 0.87, 0.76; 4160 0.91, 0.91.
+/// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole
+/// sectors. H200, of copy, against vector: f32 4095 x 4097 0.85, 0.65; f64 0.90, 0.74; b16 0.65,
+/// 0.34; b8 0.40, 0.19; f32 4096 x 4096 with a leading dimension of 4100 0.87, 0.76; 4160 0.91,
+/// 0.91.
 bool prefers_shifted(const Request& request) {
   const Shifted shifted(request);
   const trine_transpose& op = shifted.op;
@@ -362,11 +367,12 @@ bool prefers_shifted(const Request& request) {
 constexpr const char* kRowBytes[] = {"9216"};  // of a tile
 constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}};
 
-/// Two lines of each column of the output at a time, from long parts of the input's rows (cpu/transpose/simd_streaming.cpp
-/// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes. Of small matrices
-/// the parts are shorter, so that two threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where
-/// lines begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x 4097 at 23.7 and 33 GB/s, else
-/// at 20.3 and 31.
+/// Two lines of each column of the output at a time, from long parts of the input's rows
+/// (cpu/transpose/simd_streaming.cpp has the measurements). Lines that begin anywhere: many, since
+/// every tile reads a line more than it writes. Of small matrices the parts are shorter, so that
+/// two threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where
+/// lines begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x
+/// 4097 at 23.7 and 33 GB/s, else at 20.3 and 31.
 struct WorkItemTile : Layout {
   static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;
@@ -434,13 +440,13 @@ constexpr Variant kVariants[] = {
                   .file = "transpose/shifted",
                   .macros = kBytesMacros,
                   .begins_early = true}),
-    row<Pile>({.name = "pile",
-               .summary = "many small matrices a group, or pieces of a long thin one",
-               .requirement = "matrices within 16 KB, or one thin one",
-               .file = "transpose/pile",
-               .macros = kBytesMacros,
-               .entries = kPileEntries,
-               .begins_early = true}),
+    row<BatchedSmall>({.name = "batched_small",
+                       .summary = "many small matrices a group, or pieces of a long thin one",
+                       .requirement = "matrices within 16 KB, or one thin one",
+                       .file = "transpose/batched_small",
+                       .macros = kBytesMacros,
+                       .entries = kBatchedEntries,
+                       .begins_early = true}),
     row<Thin>({.name = "thin",
                .summary = "blocks of a long thin matrix, turned in registers",
                .requirement = "one matrix of 1 or 2-byte elements, 2 to 16 bytes wide or high",
@@ -486,8 +492,8 @@ Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
   } else {
     if (prefers_thin(request))
       wishes.add(named("thin"), 0, "thin: a long thin matrix of small elements");
-    if (prefers_pile(request))
-      wishes.add(named("pile"), 0, "pile: small or thin, several to a group");
+    if (prefers_batched_small(request))
+      wishes.add(named("batched_small"), 0, "batched_small: small or thin, several to a group");
     if (prefers_shifted(request))
       wishes.add(named("shifted"), 0, "shifted: a side's rows start between sectors of memory");
     wishes.add(named("vector"), 0, "vector: the fastest transpose of this backend");

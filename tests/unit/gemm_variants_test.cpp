@@ -114,17 +114,17 @@ struct Asked {
 TEST(Ladders, HaveTheDocumentsRungsInOrder) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(ladder(TRINE_TRANSPOSE, kCuda), (Names{"naive", "shared", "shared_padded", "multi_row",
-                                                   "shifted", "pile", "thin", "vector"}));
+                                                   "shifted", "batched_small", "thin", "vector"}));
   EXPECT_EQ(ladder(TRINE_TRANSPOSE, kOpencl),
-            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "thin",
-                   "vector", "work_item_tile"}));
+            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "batched_small",
+                   "thin", "vector", "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "widened", "few_columns", "pile", "small", "warp_specialized",
+                   "widened", "few_columns", "batched_small", "small", "warp_specialized",
                    "tensor_specialized", "tensor_small", "three_tf32"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "widened", "few_columns", "pile", "small", "warp_specialized",
+                   "widened", "few_columns", "batched_small", "small", "warp_specialized",
                    "tensor_specialized", "tensor_small", "private_tile"}));
 }
 
@@ -212,8 +212,8 @@ TEST(GemmRows, FewColumnsTakesTheShorterSideForColumns) {
   }
 }
 
-TEST(GemmRows, PileTakesAsManyAsThereIsRoomFor) {
-  const Asked asked(TRINE_GEMM, "pile", {});
+TEST(GemmRows, BatchedSmallTakesAsManyAsThereIsRoomFor) {
+  const Asked asked(TRINE_GEMM, "batched_small", {});
   // Of 4 x 4 a work-item has one, of 16 x 16 sixteen have one; then local memory decides.
   for (const auto& [n, count] :
        {std::pair<int64_t, int64_t>{4, 256}, {8, 51}, {16, 15}, {32, 4}, {64, 1}}) {
@@ -324,14 +324,14 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
     // Many products a group; groups that stay.
-    if (rung != "pile" && rung != "three_tf32") {
+    if (rung != "batched_small" && rung != "three_tf32") {
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
     if (rung == "widened") wide.numerics = TRINE_ACCURATE;
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
       EXPECT_NE(asked.refusal(op).find(op.c.rows == 1            ? "2^31 - 1 work-groups"
-                                       : rung == "pile"          ? "small matrices"
+                                       : rung == "batched_small" ? "small matrices"
                                        : rung.ends_with("small") ? "at most 64"
                                                                  : "2^31 - 1 work-groups"),
                 std::string::npos)
@@ -347,7 +347,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     for (const trine_transpose& op :
          {transpose_of(64, 64, kMost + 1), transpose_of(64, 64, int64_t{1} << 40),
           transpose_of(int64_t{1} << 25, int64_t{1} << 25)})
-      if (rung != "pile" || op.input.rows == 64) {  // which refuses large matrices first
+      if (rung != "batched_small" || op.input.rows == 64) {  // which refuses large matrices first
         EXPECT_NE(asked.refusal(op).find("2^31 - 1 work-groups"), std::string::npos) << rung;
       }
   }
@@ -364,8 +364,8 @@ TEST(TransposeRows, ReadLongPartsOfFewRows) {
   EXPECT_EQ(asked.launch(transpose_of(32, 4096)).grid[0], 8u) << "small: shorter parts";
 }
 
-TEST(TransposeRows, PileTakesMatricesWithoutGapsByTheirElements) {
-  const Asked asked(TRINE_TRANSPOSE, "pile");
+TEST(TransposeRows, BatchedSmallTakesMatricesWithoutGapsByTheirElements) {
+  const Asked asked(TRINE_TRANSPOSE, "batched_small");
   EXPECT_EQ(asked.launch(transpose_of(15, 17, 50)).entry, 1);
   EXPECT_EQ(asked.launch(transpose_of(16, 17, 50)).entry, 1) << "whole vectors on one side";
   EXPECT_EQ(asked.launch(transpose_of(16, 20, 50)).entry, 0) << "whole vectors on both";
@@ -752,10 +752,10 @@ TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
     return std::string_view(wishes.all[0].variant->name);
   };
   for (const int64_t n : {1, 4, 8}) {
-    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 50000)), "pile");
-    EXPECT_EQ(first(gemm_of(TRINE_F64, n, n, n, 50000)), "pile");
+    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 50000)), "batched_small");
+    EXPECT_EQ(first(gemm_of(TRINE_F64, n, n, n, 50000)), "batched_small");
     EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 5000)), "small");
-    EXPECT_EQ(first(gemm_of(TRINE_I32, n, n, n, 5000)), "pile");
+    EXPECT_EQ(first(gemm_of(TRINE_I32, n, n, n, 5000)), "batched_small");
   }
   for (const int64_t n : {13, 17, 32, 40, 48, 56})
     for (const int64_t batch : {300, 5000}) {
@@ -763,7 +763,7 @@ TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
       EXPECT_EQ(first(gemm_of(TRINE_F64, n, n, n, batch)), "tensor_small") << n;
     }
   EXPECT_EQ(first(gemm_of(TRINE_F32, 11, 11, 11, 50000)), "small");
-  EXPECT_EQ(first(gemm_of(TRINE_F32, 12, 12, 12, 50000)), "pile");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 12, 12, 12, 50000)), "batched_small");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 63, 63, 63, 5000)), "small");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 300)), "register_tile");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 5000)), "register_tile");
@@ -771,11 +771,11 @@ TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
   EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 500)), "tensor_small");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 100)), "warp_specialized");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 16, 16, 32)), "small");
-  EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 32, 64, 5000)), "pile") << "a quarter of a side";
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 32, 64, 5000)), "batched_small") << "a quarter of a side";
   EXPECT_EQ(first(gemm_of(TRINE_F64, 16, 32, 64, 5000)), "tensor_small");
   EXPECT_NE(first(gemm_of(TRINE_F32, 20, 64, 64, 5000)), "register_tile") << "not measured";
   facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
-  EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 5000)), "pile");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 5000)), "batched_small");
 }
 
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {

@@ -246,7 +246,7 @@ TEST(ReduceRows, LinesTakeWholeGroups) {
   }
 }
 
-TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
+TEST(TransposeRows, BatchWhatIsSmallAndShiftWhatStartsAnywhere) {
   constexpr uint64_t kNoWarps = ~uint64_t{TRINE_CAN_INLINE_PTX};
   const auto chosen = [](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols, int64_t pad = 0,
                          Backends backend = kCuda, uint64_t capabilities = ~uint64_t{0}) {
@@ -263,24 +263,24 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 4), "shifted");  // 16 bytes: vectors, but no sectors
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
   EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
-  EXPECT_EQ(chosen(4, 65536, 16, 16), "pile");
-  EXPECT_EQ(chosen(4, 65536, 16, 16, 0, kOpencl), "pile");
-  EXPECT_EQ(chosen(1, 65536, 2, 2), "pile");
+  EXPECT_EQ(chosen(4, 65536, 16, 16), "batched_small");
+  EXPECT_EQ(chosen(4, 65536, 16, 16, 0, kOpencl), "batched_small");
+  EXPECT_EQ(chosen(1, 65536, 2, 2), "batched_small");
   EXPECT_EQ(chosen(4, 65536, 2, 40), "vector");
-  EXPECT_EQ(chosen(8, 7281, 24, 24), "pile");
-  EXPECT_EQ(chosen(4, 1, 8, 2000000), "pile");
+  EXPECT_EQ(chosen(8, 7281, 24, 24), "batched_small");
+  EXPECT_EQ(chosen(4, 1, 8, 2000000), "batched_small");
   EXPECT_EQ(chosen(8, 1, 8, 2000000), "vector");
   EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
-  EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
-  EXPECT_EQ(chosen(4, 1, 4, 3000000), "pile");
-  EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
+  EXPECT_EQ(chosen(4, 1, 5, 3000000), "batched_small");
+  EXPECT_EQ(chosen(4, 1, 4, 3000000), "batched_small");
+  EXPECT_EQ(chosen(16, 1, 2000000, 2), "batched_small");
   EXPECT_EQ(chosen(1, 1, 3, 3000001), "thin");
   EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl), "thin");
-  EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl, kNoWarps), "pile")
+  EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl, kNoWarps), "batched_small")
       << "without neighbours such lines go by elements";
   EXPECT_EQ(chosen(2, 1, 3000000, 7, 0, kOpencl, kNoWarps), "thin");
-  EXPECT_EQ(chosen(2, 1, 8, 3000000), "pile") << "pieces are as fast";
-  EXPECT_EQ(chosen(1, 1, 3, 5000), "pile");
+  EXPECT_EQ(chosen(2, 1, 8, 3000000), "batched_small") << "pieces are as fast";
+  EXPECT_EQ(chosen(1, 1, 3, 5000), "batched_small");
 }
 
 TEST(Rows, RefuseACompilerThatLeavesResultsOut) {

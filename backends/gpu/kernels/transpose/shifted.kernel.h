@@ -1,11 +1,13 @@
-// Idea: 32 neighbours a warp on both sides, each row of a tile shifted to where a sector of memory begins.
-// It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector): nothing but whole sectors
-// is written, all loads of a work-item come before its first store, and an address costs one addition.
-// Requires: unit strides of the input's columns and the output's rows, 256 work-items a group.
+// Idea: 32 neighbours a warp on both sides, each row of a tile shifted to where a sector of memory
+// begins. It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector):
+// nothing but whole sectors is written, all loads of a work-item come before its first store, and
+// an address costs one addition. Requires: unit strides of the input's columns and the output's
+// rows, 256 work-items a group.
 //
-// Row j of the output starts anywhere. Its part of the tile at row i0 lies up to SECTOR - 1 elements earlier
-// than the tile, so that it begins with a sector; the LEAD rows above the tile are read as well (by the tile
-// above too: they are in the cache). The turned tile's pitch is odd: no bank conflicts either way.
+// Row j of the output starts anywhere. Its part of the tile at row i0 lies up to SECTOR - 1
+// elements earlier than the tile, so that it begins with a sector; the LEAD rows above the tile are
+// read as well (by the tile above too: they are in the cache). The turned tile's pitch is odd: no
+// bank conflicts either way.
 #include "problem.h"
 
 #define THREADS 256
@@ -16,7 +18,8 @@
 #define LOADS ((SIDE + LEAD) / STEP)
 #define PITCH ((SIDE + LEAD) | 1)
 
-// What a work-item moves: `lane` along the rows (of the input, then of the output), every STEP-th of them.
+// What a work-item moves: `lane` along the rows (of the input, then of the output), every STEP-th
+// of them.
 typedef struct Place {
   long rows, cols, i0, j0;
   int lane, line;

@@ -1,12 +1,14 @@
-// Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 16 lines one vector. The narrow
-// side is one run of memory, which a warp's work-items copy side by side; local memory only hands its vectors out.
-// It beats `pile` because bytes are permuted by words, four at once, and everything else moves by 16 bytes.
-// Requires: one matrix of elements of 1 or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is how many lines it may
-// have, and how many vectors a work-item moves.
+// Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 16 lines
+// one vector. The narrow side is one run of memory, which a warp's work-items copy side by side;
+// local memory only hands its vectors out. It beats `batched_small` because bytes are permuted by
+// words, four at once, and everything else moves by 16 bytes. Requires: one matrix of elements of 1
+// or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is how many lines it may have, and how
+// many vectors a work-item moves.
 //
-// A strip is 32 neighbouring blocks. Where lines begin between vectors (`overlap`), a work-item moves the vector of memory
-// that its own one begins in and takes what it lacks from its neighbour; so a strip shares a block with the next one.
-// The first block and what follows the last but one go by elements.
+// A strip is 32 neighbouring blocks. Where lines begin between vectors (`overlap`), a work-item
+// moves the vector of memory that its own one begins in and takes what it lacks from its neighbour;
+// so a strip shares a block with the next one. The first block and what follows the last but one go
+// by elements.
 #include "lanes.h"
 #include "pack.h"
 
@@ -32,7 +34,8 @@ DEVICE long strip_of(const Thin* m, int round, int t) {
   return ((long)group_x() * STRIPS + (t >> 5)) * m->rounds + round;
 }
 
-// The first block of a strip; with the one that it shares, of the lines stored, with the strip before.
+// The first block of a strip; with the one that it shares, of the lines stored, with the strip
+// before.
 DEVICE long block_of(const Thin* m, long strip) {
   return 1 + strip * (32 - m->overlap) - (m->tall ? m->overlap : 0);
 }
@@ -57,7 +60,8 @@ DEVICE uint4 of_lane(uint4 v, int lane) {
 
 #define PART(words, k) ((Element)((words)[(k)*BYTES / 4] >> (k)*BYTES % 4 * 8))
 
-// Word q of a work-item's part of a line: of its elements of all lines, which follow each other column by column.
+// Word q of a work-item's part of a line: of its elements of all lines, which follow each other
+// column by column.
 DEVICE uint line_word(const uint* run, int lines, int line, int q) {
   Element e[PER_WORD];
 #pragma unroll

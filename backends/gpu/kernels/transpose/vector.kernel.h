@@ -1,13 +1,13 @@
 // Idea: 16 bytes a load and a store, several in flight, the tile swizzled instead of padded.
 // It beats `multi_row` because fewer instructions keep more bytes in flight.
-// Requires: 256 work-items a group; where an address is not a multiple of 16, that side moves element by
-// element.
+// Requires: 256 work-items a group; where an address is not a multiple of 16, that side moves
+// element by element.
 //
-// A tile has HEIGHT rows and WIDTH columns of the input: square or nearly, or much taller or wider where
-// the matrix is thin. Local memory holds it turned: row j (the input's column) has HEIGHT elements,
-// in 16-byte chunks; chunk q of row j lies at place q ^ twist(j). A warp loads 8 vectors of 4 rows
-// (PACK x 4 rows of 1 or 2-byte elements, joined to words); its stores then fall on 8 chunks x 4
-// words, and the 16-byte reads of a row on 8 chunks: no bank conflicts either way.
+// A tile has HEIGHT rows and WIDTH columns of the input: square or nearly, or much taller or wider
+// where the matrix is thin. Local memory holds it turned: row j (the input's column) has HEIGHT
+// elements, in 16-byte chunks; chunk q of row j lies at place q ^ twist(j). A warp loads 8 vectors
+// of 4 rows (PACK x 4 rows of 1 or 2-byte elements, joined to words); its stores then fall on 8
+// chunks x 4 words, and the 16-byte reads of a row on 8 chunks: no bank conflicts either way.
 //
 //   input, row i        turned tile, row j
 //   |vvvv|vvvv|..  ->   |iiii|iiii|..  -> output, row j
@@ -39,7 +39,8 @@
 #define SPAN (IN_VECTORS < 8 ? IN_VECTORS : IN_VECTORS > 64 ? IN_VECTORS / 8 : 8)
 #define IN_ITEMS (HEIGHT / PACK * IN_VECTORS / THREADS)
 #define OUT_ITEMS (WIDTH * OUT_VECTORS / THREADS)
-// A work-item loads the same vector of rows so far apart, and stores the same one of turned rows so far apart.
+// A work-item loads the same vector of rows so far apart, and stores the same one of turned rows so
+// far apart.
 #define ROWS_APART (THREADS / IN_VECTORS * PACK)
 #define TURNED_APART (THREADS / OUT_VECTORS)
 #if (PITCH & (PITCH - 1)) != 0 || (ROWS_APART & (ROWS_APART - 1)) != 0
@@ -51,8 +52,9 @@ DEVICE uint place(uint j, uint i) {
   return j * PITCH + ((i * BYTES / 16 ^ twist) * 16) + i * BYTES % 16;
 }
 
-// Puts rows i … i + PACK - 1 of LANES columns, one vector a row, into the turned tile: item s, s * ROWS_APART rows below.
-// (The chunks of these rows have bits of their own in an address, so it may be added before the twist or after.)
+// Puts rows i … i + PACK - 1 of LANES columns, one vector a row, into the turned tile: item s, s *
+// ROWS_APART rows below. (The chunks of these rows have bits of their own in an address, so it may
+// be added before the twist or after.)
 DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, int s, const uint4* v) {
 #define AT(column) (tile + (place(j + (column), i) ^ s * ROWS_APART * BYTES))
 #if BYTES == 16
@@ -91,8 +93,9 @@ KERNEL_OF(vector, THREADS, 1)
 #endif
 (TRANSPOSE_ARGUMENTS) {
   LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
-  // Where caches don't hold all, neighbours write neighbouring runs: f32 4096 x 4096 took 34.8 µs instead of 35.1 so on an H200,
-  // f64 8192 x 8192 259.5 instead of 267.5; f64 1024 x 1024 took 5.20 instead of 5.02.
+  // Where caches don't hold all, neighbours write neighbouring runs: f32 4096 x 4096 took 34.8 µs
+  // instead of 35.1 so on an H200, f64 8192 x 8192 259.5 instead of 267.5; f64 1024 x 1024 took
+  // 5.20 instead of 5.02.
   const bool down = tiles_rows * tiles_cols >= 2048;
   Tile at = tile_of(group_x(), down ? tiles_cols : tiles_rows, down ? tiles_rows : tiles_cols);
   if (down) {

@@ -1,21 +1,21 @@
-// Idea: a group turns a pile of small matrices, as many as its local memory holds, or a piece of a long thin one.
-// It beats `vector` there because no lane idles: neighbours take neighbouring elements of a row of the input,
-// then of the output, and of the rows behind it, whatever the width.
-// Requires: unit strides of the input's columns and the output's rows; a matrix within 16 KB, rows and columns
-// within 256.
+// Idea: a group turns many small matrices, as many as its local memory holds, or a piece of a long
+// thin one. It beats `vector` there because no lane idles: neighbours take neighbouring elements of
+// a row of the input, then of the output, and of the rows behind it, whatever the width. Requires:
+// unit strides of the input's columns and the output's rows; a matrix within 16 KB, rows and
+// columns within 256.
 //
-// A long thin matrix is a batch of pieces; its last piece lacks `missing_rows` or `missing_cols`. In local memory
-// an empty word follows 32 others, so that columns fall on different banks.
+// A long thin matrix is a batch of pieces; its last piece lacks `missing_rows` or `missing_cols`.
+// In local memory an empty word follows 32 others, so that columns fall on different banks.
 #include "pack.h"
 
 #define THREADS 256
-#define PILE (16384 / BYTES)
+#define MATRICES (16384 / BYTES)
 #define AT_ONCE (BYTES == 16 ? 4 : 8) /* loads before the first store */
 #define GAPPED(x) ((x) + (x) / (BYTES < 4 ? 128 / BYTES : 32))
 
-// A walk over the lines of the pile's matrices, `step` lines at once: where it is, and how many are left.
+// A walk over the lines of the matrices, `step` lines at once: where it is, and how many are left.
 typedef struct Lines {
-  int line, height, left;  // of the matrix; its lines; of the pile
+  int line, height, left;  // of the matrix; its lines; those of all matrices
   int step, step_matrices, step_lines;
 } Lines;
 
@@ -39,11 +39,12 @@ DEVICE bool lines_on(Lines* w) {
   return true;
 }
 
-// Both sides of a pile: `count` matrices, all of whose lines are whole but for `lost_lines` of the last one and the
-// last `lost_width` elements of each of its lines. Pieces of a line are vectors where all of them are aligned.
-INLINED void load_pile(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, long batch, long row,
-                       int height, int width, int count, int lost_rows, int lost_cols,
-                       const bool wide, uint t) {
+// Both sides: `count` matrices, all of whose lines are whole but for `lost_lines` of the last one
+// and the last `lost_width` elements of each of its lines. Pieces of a line are vectors where all
+// of them are aligned.
+INLINED void load_matrices(LOCAL_POINTER Element* matrices, const GLOBAL uchar* from, long batch,
+                           long row, int height, int width, int count, int lost_rows, int lost_cols,
+                           const bool wide, uint t) {
   const uint unit = wide ? LANES : 1, across = width / unit;  // unsigned: a division is shorter
   const int at_once = wide ? 4 : AT_ONCE;
   const bool whole = is_aligned(from, BYTES);
@@ -69,18 +70,18 @@ INLINED void load_pile(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, lo
       if (left > 0 && wide) {
         unpack(v[s % 4], e);
 #pragma unroll
-        for (int l = 0; l < LANES; ++l) pile[GAPPED(at) + l] = e[l];
+        for (int l = 0; l < LANES; ++l) matrices[GAPPED(at) + l] = e[l];
       }
-      if (left > 0 && !wide) pile[GAPPED(at)] = e[s];
+      if (left > 0 && !wide) matrices[GAPPED(at)] = e[s];
       left -= w.step;
       at += w.step * width;
     }
   }
 }
 
-INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, long batch, long col,
-                        int height, int width, int count, int lost_rows, int lost_cols,
-                        const bool wide, uint t) {
+INLINED void store_matrices(const LOCAL_POINTER Element* matrices, GLOBAL uchar* to, long batch,
+                            long col, int height, int width, int count, int lost_rows,
+                            int lost_cols, const bool wide, uint t) {
   const uint unit = wide ? LANES : 1, across = height / unit;
   const bool whole = is_aligned(to, BYTES);
   const int i = t % across * unit, area = height * width;
@@ -95,10 +96,10 @@ INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, lon
     if (wide) {
       Element e[LANES];
 #pragma unroll
-      for (int l = 0; l < LANES; ++l) e[l] = pile[GAPPED(at + l * width)];
+      for (int l = 0; l < LANES; ++l) e[l] = matrices[GAPPED(at + l * width)];
       *(GLOBAL uint4*)to = pack(e);
     } else {
-      store_element(to, pile[GAPPED(at)], whole);
+      store_element(to, matrices[GAPPED(at)], whole);
     }
     to += step;
     at += w.step_matrices * area + w.step_lines;
@@ -109,9 +110,9 @@ INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, lon
   }
 }
 
-KERNEL_BOUNDED(pile, THREADS, 1, 6)
+KERNEL_BOUNDED(batched_small, THREADS, 1, 6)
 (TRANSPOSE_ARGUMENTS, long batch, int most, int missing_rows, int missing_cols) {
-  LOCAL ALIGNED(16) Element pile[GAPPED(PILE) + 1];
+  LOCAL ALIGNED(16) Element matrices[GAPPED(MATRICES) + 1];
   const int t = local_x(), height = (int)rows, width = (int)cols;
   const long first = (long)group_x() * most;
   const int count = batch - first < most ? (int)(batch - first) : most;
@@ -122,20 +123,22 @@ KERNEL_BOUNDED(pile, THREADS, 1, 6)
   const bool vectors = LANES > 1 && missing_rows + missing_cols == 0;
   await_earlier_launches();
   if (vectors && width % LANES == 0 && is_wide(from, 1, in_row, in_batch))
-    load_pile(pile, from, in_batch, in_row, height, width, count, 0, 0, true, t);
+    load_matrices(matrices, from, in_batch, in_row, height, width, count, 0, 0, true, t);
   else
-    load_pile(pile, from, in_batch, in_row, height, width, count, lost_rows, lost_cols, false, t);
+    load_matrices(matrices, from, in_batch, in_row, height, width, count, lost_rows, lost_cols,
+                  false, t);
   sync();
   if (vectors && height % LANES == 0 && is_wide(to, 1, out_col, out_batch))
-    store_pile(pile, to, out_batch, out_col, height, width, count, 0, 0, true, t);
+    store_matrices(matrices, to, out_batch, out_col, height, width, count, 0, 0, true, t);
   else
-    store_pile(pile, to, out_batch, out_col, height, width, count, lost_rows, lost_cols, false, t);
+    store_matrices(matrices, to, out_batch, out_col, height, width, count, lost_rows, lost_cols,
+                   false, t);
 }
 
 // --- Matrices that lie behind each other without gaps, on both sides ---------------------------------
 // Neighbours take neighbouring elements, whatever the lines: eight bytes of them where both sides of a group begin at a
 // multiple of eight bytes and its elements fill whole pairs. In local memory they lie as they will in the output. A kernel
-// of its own: as a branch of `pile` it lost the device through NVIDIA's OpenCL, at shapes that didn't take it.
+// of its own: as a branch of `batched_small` it lost the device through NVIDIA's OpenCL, at shapes that didn't take it.
 #define PAIR (BYTES < 8 ? 8 / BYTES : 1) /* elements in eight bytes */
 
 #if BYTES < 8
@@ -145,15 +148,16 @@ DEVICE void unpack_pair(uint2 v, Element* e) {
   for (int l = 0; l < PAIR; ++l) e[l] = (Element)(words[l * BYTES / 4] >> (l * BYTES % 4 * 8));
 }
 
-// Puts eight bytes, the first of which is column j of row i, from `at` on: a line ends once in them, or often.
-INLINED void put_pair(LOCAL_POINTER Element* pile, uint2 v, int height, int width, int i, int j,
+// Puts eight bytes, the first of which is column j of row i, from `at` on: a line ends once in
+// them, or often.
+INLINED void put_pair(LOCAL_POINTER Element* matrices, uint2 v, int height, int width, int i, int j,
                       int at, const bool often) {
   const int area = height * width, rest = width - j, wrap = i + 1 == height ? 1 - height : 1 - area;
   Element some[PAIR];
   unpack_pair(v, some);
 #pragma unroll
   for (int l = 0; l < PAIR; ++l) {
-    pile[at + l * height + (l < rest || often ? 0 : wrap)] = some[l];
+    matrices[at + l * height + (l < rest || often ? 0 : wrap)] = some[l];
     if (!often || ++j < width) continue;
     j = 0;
     at += 1 - area;
@@ -164,7 +168,7 @@ INLINED void put_pair(LOCAL_POINTER Element* pile, uint2 v, int height, int widt
 }
 #endif
 
-INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, int height,
+INLINED void load_packed(LOCAL_POINTER Element* matrices, const GLOBAL uchar* from, int height,
                          int width, int total, const bool wide, const bool narrow, uint t) {
   const uint unit = wide ? PAIR : 1, lines = height, length = width, area = lines * length;
   const uint far = THREADS * unit, first = t * unit;
@@ -190,9 +194,9 @@ INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, 
 #pragma unroll
     for (int s = 0; s < AT_ONCE; ++s, p += ahead) {
 #if BYTES < 8
-      if (p < total && wide) put_pair(pile, v[s], height, width, i, j, at, narrow);
+      if (p < total && wide) put_pair(matrices, v[s], height, width, i, j, at, narrow);
 #endif
-      if (p < total && !wide) pile[at] = e[s];
+      if (p < total && !wide) matrices[at] = e[s];
       j += by_j;
       i += by_line;
       at += step;
@@ -209,22 +213,22 @@ INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, 
   }
 }
 
-INLINED void store_packed(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, int total,
+INLINED void store_packed(const LOCAL_POINTER Element* matrices, GLOBAL uchar* to, int total,
                           const bool wide, int t) {
   const int unit = wide ? PAIR : 1;
   const bool whole = is_aligned(to, BYTES);
 #pragma unroll 8
   for (int p = t * unit; p < total; p += THREADS * unit) {
     if (wide)
-      *(GLOBAL uint2*)(to + p * BYTES) = *(const LOCAL_POINTER uint2*)(pile + p);
+      *(GLOBAL uint2*)(to + p * BYTES) = *(const LOCAL_POINTER uint2*)(matrices + p);
     else
-      store_element(to + p * BYTES, pile[p], whole);
+      store_element(to + p * BYTES, matrices[p], whole);
   }
 }
 
-KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
+KERNEL_BOUNDED(batched_small_packed, THREADS, 1, 6)
 (TRANSPOSE_ARGUMENTS, long batch, int most, int missing_rows, int missing_cols) {
-  LOCAL ALIGNED(16) Element pile[PILE];
+  LOCAL ALIGNED(16) Element matrices[MATRICES];
   const int t = local_x(), height = (int)rows, width = (int)cols, area = height * width;
   const long first = (long)group_x() * most;
   const int total = (batch - first < most ? (int)(batch - first) : most) * area;
@@ -233,14 +237,14 @@ KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
   const bool wide = BYTES < 8 && total % PAIR == 0 && is_aligned(from, 8) && is_aligned(to, 8);
   await_earlier_launches();
   if (wide && width < PAIR)
-    load_packed(pile, from, height, width, total, true, true, t);
+    load_packed(matrices, from, height, width, total, true, true, t);
   else if (wide)
-    load_packed(pile, from, height, width, total, true, false, t);
+    load_packed(matrices, from, height, width, total, true, false, t);
   else
-    load_packed(pile, from, height, width, total, false, false, t);
+    load_packed(matrices, from, height, width, total, false, false, t);
   sync();
   if (wide)
-    store_packed(pile, to, total, true, t);
+    store_packed(matrices, to, total, true, t);
   else
-    store_packed(pile, to, total, false, t);
+    store_packed(matrices, to, total, false, t);
 }

@@ -1,4 +1,4 @@
-// Idea: a group multiplies a pile of small matrices, as many as its local memory holds: it copies
+// Idea: a group multiplies many small matrices, as many as its local memory holds: it copies
 // all their A and B, neighbours by neighbours; a work-item walks k for up to 4 x 4 elements of one
 // C; then C goes back as A came. It beats the tiles there because no lane multiplies what isn't
 // there, and no group waits for one matrix. Requires: A and B that fit in 40 KiB, which C takes
@@ -14,19 +14,20 @@
 #define SIDE 4
 
 // Matrices as they lie in memory: `height` lines of `width` pieces, single elements or 16 bytes.
-typedef struct Pile {
+typedef struct Matrices {
   int width, height;
   long unit, line, batch;           // distances in memory
   int at_unit, at_line, at_matrix;  // and in local memory
   bool wide;
-} Pile;
+} Matrices;
 
 DEVICE int pitch_of(long cols) { return (((int)cols + WIDTH - 1) / WIDTH | 1) * WIDTH; }
 DEVICE int size_of(long rows, long cols) { return (int)rows * pitch_of(cols) + WIDTH; }
 
-DEVICE Pile pile_of(const GLOBAL T* from, long rows, long cols, long row, long col, long batch) {
+DEVICE Matrices matrices_of(const GLOBAL T* from, long rows, long cols, long row, long col,
+                            long batch) {
   const int pitch = pitch_of(cols);
-  Pile p;
+  Matrices p;
   p.wide = col == 1 && cols % WIDTH == 0 &&
            (((ulong)from | (ulong)row * sizeof(T) | (ulong)batch * sizeof(T)) & 15) == 0;
   const bool along_rows = !p.wide && rows > 1 && (row < 0 ? -row : row) < (col < 0 ? -col : col);
@@ -41,7 +42,7 @@ DEVICE Pile pile_of(const GLOBAL T* from, long rows, long cols, long row, long c
   return p;
 }
 
-// A work-item's walk over the pieces of a pile, THREADS at once.
+// A work-item's walk over the pieces of the matrices, THREADS at once.
 typedef struct Walk {
   int x, y, z, at;  // piece of a line, line, matrix; its place in local memory
   long from;        // and in memory
@@ -49,7 +50,7 @@ typedef struct Walk {
   long by_from;
 } Walk;
 
-DEVICE int walk_split(const Pile* p, int n, int* y, int* z, int* at, long* from) {
+DEVICE int walk_split(const Matrices* p, int n, int* y, int* z, int* at, long* from) {
   const int x = n % p->width;
   *y = n / p->width % p->height;
   *z = n / p->width / p->height;
@@ -58,14 +59,14 @@ DEVICE int walk_split(const Pile* p, int n, int* y, int* z, int* at, long* from)
   return x;
 }
 
-DEVICE Walk walk_begin(const Pile* p) {
+DEVICE Walk walk_begin(const Matrices* p) {
   Walk w;
   w.x = walk_split(p, local_x(), &w.y, &w.z, &w.at, &w.from);
   w.by_x = walk_split(p, THREADS, &w.by_y, &w.by_z, &w.by_at, &w.by_from);
   return w;
 }
 
-DEVICE void walk_on(Walk* w, const Pile* p) {
+DEVICE void walk_on(Walk* w, const Matrices* p) {
   w->x += w->by_x;
   w->y += w->by_y;
   w->z += w->by_z;
@@ -86,7 +87,7 @@ DEVICE void walk_on(Walk* w, const Pile* p) {
 }
 
 // `at_once` loads before the first store.
-DEVICE void copy_pieces(const Pile* p, const GLOBAL T* from, LOCAL_POINTER T* to, int count,
+DEVICE void copy_pieces(const Matrices* p, const GLOBAL T* from, LOCAL_POINTER T* to, int count,
                         const bool wide, const int at_once) {
   Walk w = walk_begin(p);
   while (w.z < count) {
@@ -108,7 +109,7 @@ DEVICE void copy_pieces(const Pile* p, const GLOBAL T* from, LOCAL_POINTER T* to
   }
 }
 
-DEVICE void copy_pile(const Pile* p, const GLOBAL T* from, LOCAL_POINTER T* to, int count) {
+DEVICE void copy_matrices(const Matrices* p, const GLOBAL T* from, LOCAL_POINTER T* to, int count) {
   if (p->wide)
     copy_pieces(p, from, to, count, true, 4);
   else
@@ -137,7 +138,7 @@ DEVICE void multiply_steps(T acc[SIDE][SIDE], const LOCAL_POINTER T* x_at, const
   }
 }
 
-KERNEL_BOUNDED(pile, THREADS, 1, 3)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(batched_small, THREADS, 1, 3)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T arena[ARENA];
   const long first = (long)group_x() * tiles_m;
   const int count = tiles_n - first < tiles_m ? (int)(tiles_n - first) : tiles_m;
@@ -145,11 +146,11 @@ KERNEL_BOUNDED(pile, THREADS, 1, 3)(GEMM_ARGUMENTS) {
   LOCAL_POINTER T* const b_arena = arena + size_of(m, k) * tiles_m;
   if (depth > 0) {
     const GLOBAL T* from = a + a_offset + first * a_batch;
-    const Pile pa = pile_of(from, m, k, a_row, a_col, a_batch);
-    copy_pile(&pa, from, arena, count);
+    const Matrices pa = matrices_of(from, m, k, a_row, a_col, a_batch);
+    copy_matrices(&pa, from, arena, count);
     from = b + b_offset + first * b_batch;
-    const Pile pb = pile_of(from, k, n, b_row, b_col, b_batch);
-    copy_pile(&pb, from, b_arena, count);
+    const Matrices pb = matrices_of(from, k, n, b_row, b_col, b_batch);
+    copy_matrices(&pb, from, b_arena, count);
   }
   sync();
   // Rows `down` apart, neighbouring columns; what isn't there repeats the first row, or is dropped.
@@ -187,7 +188,7 @@ KERNEL_BOUNDED(pile, THREADS, 1, 3)(GEMM_ARGUMENTS) {
   }
   sync();
   c += c_offset + first * c_batch;
-  const Pile pc = pile_of(c, m, n, c_row, c_col, c_batch);
+  const Matrices pc = matrices_of(c, m, n, c_row, c_col, c_batch);
   for (Walk w = walk_begin(&pc); w.z < count; walk_on(&w, &pc))
     if (pc.wide) {
       T sums[WIDTH];

@@ -1,12 +1,16 @@
-// Idea: an f32 as two TF32 numbers, x = hi + lo, and hi hi + hi lo + lo hi on the tensor cores: all but 2^-21 of a product.
-// It beats `warp_specialized` because the tensor cores do three such products in less than half of the time. Its bits are
-// others, so it is for those who ask for `fast`; docs/numerics.md has its bound.
+// Only NVIDIA's compilers take this text.
+// Idea: an f32 as two TF32 numbers, x = hi + lo, and hi hi + hi lo + lo hi on the tensor cores: all
+// but 2^-21 of a product.
+// It beats `warp_specialized` because the tensor cores do three such products in less than half of
+// the time. Its bits are others, so it is for those who ask for `fast`; docs/numerics.md has its
+// bound.
 // Requires: f32; compute capability 9.0, whose warp groups multiply from local memory (wgmma).
 //
-//   three_tf32_split   writes the parts of A and B as the tensor cores read them: blocks of 16 steps of k of 128 rows of A or
-//                      192 columns of B, hi before lo. In each, 8 lanes by 4 steps lie side by side.
-//   three_tf32         C tile 256x192 of two groups, which give each other half of B's blocks: in each a work-item copies,
-//                      two warp groups multiply 64x192.
+//   three_tf32_split   writes the parts of A and B as the tensor cores read them: blocks of 16
+//                      steps of k of 128 rows of A or 192 columns of B, hi before lo. In each, 8
+//                      lanes by 4 steps are side by side.
+//   three_tf32         C tile 256x192 of two groups, which give each other half of B's blocks: in
+//                      each a work-item copies, two warp groups multiply 64x192.
 #define PLAIN_READS
 #include "barrier.h"
 #include "pieces.h"
@@ -20,7 +24,7 @@ enum { PATCH = 64, SPLITTERS = 256, KEEP = 40, WANT = 232 };
 #define KERNEL_OF_PAIRS(name, x) \
   extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(x, 1) name
 
-// --- The parts ------------------------------------------------------------------------------------
+// --- The parts -----------------------------------------------------------------------------------
 
 // Rounded to 11 bits; a NaN stays one.
 DEVICE float to_tf32(float x) {
@@ -32,8 +36,8 @@ DEVICE float to_tf32(float x) {
 // Where 4 steps of k of a lane lie in a block, which begins at step 0.
 DEVICE int place(int lane, int l) { return lane / 8 * (8 * DEPTH) + l / 4 * 32 + lane % 8 * 4; }
 
-// PATCH lanes by PATCH steps of one operand, of which `lanes` and `steps` are inside; the rest is zero. `to` is the first
-// block, `first` the patch's first lane there, and `blocks` are left.
+// PATCH lanes by PATCH steps of one operand, of which `lanes` and `steps` are inside; the rest is
+// zero. `to` is the first block, `first` the patch's first lane there, and `blocks` are left.
 DEVICE void split_patch(const GLOBAL float* x, long lane_stride, long k_stride, long lanes,
                         long steps, GLOBAL float* to, const int size, int first, int blocks) {
   LOCAL float patch[PATCH][PATCH + 1];
@@ -63,8 +67,8 @@ DEVICE void split_patch(const GLOBAL float* x, long lane_stride, long k_stride, 
   }
 }
 
-// A group for each patch, those of A first; along k first. a_patches, b_patches: lanes' patches of a matrix. It lowers
-// `flag_count` flags, too.
+// A group for each patch, those of A first; along k first. a_patches, b_patches: lanes' patches of
+// a matrix. It lowers `flag_count` flags, too.
 KERNEL_OF(three_tf32_split, SPLITTERS, 1)
 (const GLOBAL float* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL float* b,
  long b_offset, long b_batch, long b_row, long b_col, GLOBAL float* parts, long a_first,
@@ -95,99 +99,12 @@ KERNEL_OF(three_tf32_split, SPLITTERS, 1)
                 TILE_M, (int)(lane % TILE_M), blocks - block);
 }
 
-// --- Tensor cores ---------------------------------------------------------------------------------
+#include "warp_group.h"
 
-// What wgmma reads from: 8 lanes by 4 steps of k are 128 bytes, the next 4 steps follow, the next 8 lanes DEPTH steps on.
-DEVICE ulong operand_at(uint address) {
-  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(128 >> 4) << 16 |
-         (ulong)(8 * DEPTH * 4 >> 4) << 32;
-}
-#define STEP_ON 16 /* 8 steps of k, 256 bytes, of such a descriptor */
+// --- Products ------------------------------------------------------------------------------------
 
-#define SUMS (TILE_N / 2) /* of a work-item */
-#define TEN(x, d) x(d##0) x(d##1) x(d##2) x(d##3) x(d##4) x(d##5) x(d##6) x(d##7) x(d##8) x(d##9)
-#define NAMES(x)                                                                                 \
-  x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) TEN(x, 1) TEN(x, 2) TEN(x, 3) TEN(x, 4) TEN(x, 5) \
-      TEN(x, 6) TEN(x, 7) TEN(x, 8) x(90) x(91) x(92) x(93) x(94) x(95)
-#define NAMED(i) ", %" #i
-#define BOUND(i) , "+f"(acc[i])
-
-// Begins, for a warp group, acc(64 x 192) = a(64 x 8) b(8 x 192), or += if `add`.
-DEVICE void begin_multiply(float* acc, ulong a, ulong b, int add) {
-  __asm__ volatile(
-      "{\n\t.reg .pred add;\n\tsetp.ne.b32 add, %98, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32 {%0" NAMES(
-          NAMED) "}, %96, %97, add, 1, 1;\n\t}"
-      : "+f"(acc[0])NAMES(BOUND)
-      : "l"(a), "l"(b), "r"(add));
-}
-DEVICE void before_multiply() { __asm__ volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
-DEVICE void commit_multiply() {
-  __asm__ volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
-}
-// Waits for all but the `young` youngest.
-#define await_multiply(young) \
-  __asm__ volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(young) : "memory")
-// Nothing reads the sums before this.
-DEVICE void settle(float* acc) {
-#pragma unroll
-  for (int i = 0; i < SUMS; ++i) __asm__ volatile("" : "+f"(acc[i]) : : "memory");
-}
-
-// --- Copies ---------------------------------------------------------------------------------------
-
-// The phase of `b` is over when so many bytes have come, too.
-DEVICE void arrive_and_expect(Barrier* b, uint bytes) {
-  __asm__ volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                   :
-                   : "r"(local_address(b)), "r"(bytes)
-                   : "memory");
-}
-DEVICE void copy_block(float* to, const GLOBAL float* from, uint bytes, Barrier* b) {
-  __asm__ volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-      :
-      : "r"(local_address(to)), "l"(from), "r"(bytes), "r"(local_address(b))
-      : "memory");
-}
-// The same into both groups' local memory, where both barriers count it.
-DEVICE void copy_to_both(float* to, const GLOBAL float* from, uint bytes, Barrier* b) {
-  __asm__ volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1], %2, [%3], %4;"
-      :
-      : "r"(local_address(to)), "l"(from), "r"(bytes), "r"(local_address(b)), "h"((ushort)3)
-      : "memory");
-}
-// Arrives at the barrier of the pair's group `rank`.
-DEVICE void arrive_in(Barrier* b, uint rank) {
-  __asm__ volatile(
-      "{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n\t}"
-      :
-      : "r"(local_address(b)), "r"(rank)
-      : "memory");
-}
-// A warp is done with the stages that it used for something else, in both groups' view.
-DEVICE void give_back(Barrier* stored, int lane) {
-  if (lane >= 2) return;
-  __asm__ volatile("fence.acq_rel.cluster;" : : : "memory");
-  arrive_in(stored, lane);
-}
-// All of both groups are here.
-DEVICE void sync_pair() {
-  __asm__ volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;"
-                   :
-                   :
-                   : "memory");
-}
-// What ordinary instructions did to memory comes before what such copies do there.
-DEVICE void before_copies() { __asm__ volatile("fence.proxy.async;" : : : "memory"); }
-
-// --- Products -------------------------------------------------------------------------------------
-
-// Sums of at most CHUNK blocks are the tensor cores', which cut off what a sum can't hold. They are added up by ordinary
-// additions.
+// Sums of at most CHUNK blocks are the tensor cores', which cut off what a sum can't hold. They are
+// added up by ordinary additions.
 #define CHUNK 4
 
 // A warp's 16 rows of the tile, on their way to C: a pitch that spreads rows over the banks.
@@ -195,8 +112,8 @@ DEVICE void before_copies() { __asm__ volatile("fence.proxy.async;" : : : "memor
 
 DEVICE bool is_finite(float x) { return (as_uint(x) & 0x7f800000) != 0x7f800000; }
 
-// The sum of an element as `reproducible` has it, for sums that aren't finite: an infinity, and what rounds to one, has no
-// parts, and always leaves such a sum.
+// The sum of an element as `reproducible` has it, for sums that aren't finite: an infinity, and
+// what rounds to one, has no parts, and always leaves such a sum.
 DEVICE float chain(const GLOBAL float* a, long a_col, const GLOBAL float* b, long b_row, long k) {
   float sum = 0;
 #pragma unroll 4
@@ -218,155 +135,208 @@ DEVICE void add_sums(const GLOBAL VECTOR* from, float* sums) {
   }
 }
 
-// a_parts and b_parts: from one matrix's parts to the next's. From `first_sum` on lie, of each group, its sums for the
-// later pair and a flag for each of its warps.
+// A flag in global memory by which a warp tells one of another group that what it wrote is there to
+// be read. The warp calls sync_warp() between its stores and raise_flag by one lane, and between
+// await_flag by one lane and its loads, so one lane's release and acquire count for all. await_flag
+// lowers the flag again.
+DEVICE void raise_flag(GLOBAL uint* flag) {
+  __asm__ volatile("st.release.gpu.u32 [%0], 1;" : : "l"(flag) : "memory");
+}
+DEVICE void await_flag(GLOBAL uint* flag) {
+  uint up;
+  do {
+    __asm__ volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(up) : "l"(flag) : "memory");
+  } while (!up);
+  *flag = 0;
+}
+
+// The stages of both groups' local memory, and where a warp is among them.
+typedef struct Stages {
+  float* panels;
+  Barrier *full, *empty;
+  int index;
+  uint parity;
+} Stages;
+DEVICE void next_stage(Stages* s) {
+  if (++s->index == STAGES) s->index = 0, s->parity ^= 1;
+}
+
+DEVICE void start_barriers(Stages* s, Barrier* stored) {
+  for (int i = 0; i < STAGES; ++i) {
+    start_barrier(&s->full[i], 1);
+    start_barrier(&s->empty[i], 2 * MULTIPLIERS / 32);
+  }
+  start_barrier(stored, 2 * MULTIPLIERS / 32);
+  __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+// The copying work-item: the group's rows of A and its half of B's columns, piece after piece.
+// a_parts and b_parts: from one matrix's parts to the next's.
+DEVICE void copy_pieces(Stages s, Barrier* stored, const GLOBAL float* a, long a_parts,
+                        const GLOBAL float* b, long b_parts, int tiles_m, int tiles_n, int blocks,
+                        int tiles, int shared) {
+  const int rank = group_x() % 2;
+  Part part = part_of(group_x() / 2, shared, blocks);
+  Piece piece;
+  for (uint last = 1; next_piece(&part, blocks, tiles, &piece); last ^= 1) {
+    const Tile tile = tile_of(piece.tile, tiles_m, tiles_n);
+    const GLOBAL float* from_a =
+        a + tile.batch * a_parts +
+        ((long)(tile.row * 2 + rank) * blocks + piece.first) * BLOCK(TILE_M);
+    const GLOBAL float* from_b = b + tile.batch * b_parts +
+                                 ((long)tile.col * blocks + piece.first) * BLOCK(TILE_N) +
+                                 rank * (BLOCK(TILE_N) / 2);
+    wait_for(stored, last);  // the last tile's sums lay in the stages
+    for (int block = piece.first; block < piece.end; ++block) {
+      Barrier* const full = &s.full[s.index];
+      wait_for(&s.empty[s.index], s.parity ^ 1);
+      arrive_and_expect(full, STAGE * 4);
+      float* const to = s.panels + s.index * STAGE;
+      copy_block(to, from_a, BLOCK(TILE_M) * 4, full);
+      copy_to_both(to + BLOCK(TILE_M) + rank * (BLOCK(TILE_N) / 2), from_b, BLOCK(TILE_N) / 2 * 4,
+                   full);
+      from_a += BLOCK(TILE_M);
+      from_b += BLOCK(TILE_N);
+      next_stage(&s);
+    }
+  }
+}
+
+// Begins the three products of a stage that has come, onto `acc`, or in its place if `first`.
+DEVICE void begin_stage(float* acc, uint stage, int warp, bool first) {
+  const ulong a_hi = operand_at(stage + warp / 4 * (64 * DEPTH * 4));
+  const ulong a_lo = a_hi + TILE_M * DEPTH / 4;
+  const ulong b_hi = operand_at(stage + BLOCK(TILE_M) * 4), b_lo = b_hi + TILE_N * DEPTH / 4;
+  before_multiply();
+#pragma unroll
+  for (int s = 0; s < DEPTH / 8 * STEP_ON; s += STEP_ON) {
+    begin_multiply(acc, a_hi + s, b_hi + s, s > 0 || !first);
+    begin_multiply(acc, a_hi + s, b_lo + s, 1);
+    begin_multiply(acc, a_lo + s, b_hi + s, 1);
+  }
+  commit_multiply();
+}
+
+// sums = a warp's sums over the blocks of `piece`; `acc` is where the tensor cores add.
+DEVICE void multiply_piece(Stages* s, const Piece* piece, float* acc, float* sums, int warp,
+                           int lane) {
+  const uint first_stage = local_address(s->panels);
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) sums[i] = 0;
+  for (int done = piece->first; done < piece->end; done += CHUNK) {
+    const int end = piece->end - done < CHUNK ? piece->end - done : CHUNK;
+    int before = 0;
+#pragma unroll 1
+    for (int block = 0; block < end; ++block) {
+      wait_for(&s->full[s->index], s->parity);
+      begin_stage(acc, first_stage + s->index * (STAGE * 4), warp, block == 0);
+      await_multiply(1);
+      if (block > 0 && lane < 2) arrive_in(&s->empty[before], lane);
+      before = s->index;
+      next_stage(s);
+    }
+    await_multiply(0);
+    finish_sums(acc);
+    if (lane < 2) arrive_in(&s->empty[before], lane);
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) sums[i] += acc[i];
+  }
+}
+
+// Stores a warp's 16 rows of the tile by way of `lines`, its own in local memory.
+DEVICE void store_rows(GEMM_ARGUMENTS, const float* sums, float* lines, int tile_index, int rank,
+                       int warp, int lane) {
+#pragma unroll
+  for (int i = 0; i < SUMS; i += 2)
+    *(float2*)(lines + (lane / 4 + i / 2 % 2 * 8) * PITCH + i / 4 * 8 + lane % 4 * 2) =
+        make_float2(sums[i], sums[i + 1]);
+  sync_warp();
+  const Tile tile = tile_of(tile_index, tiles_m, tiles_n);
+  const long i0 = (long)(tile.row * 2 + rank) * TILE_M + warp * 16;
+  const long j0 = (long)tile.col * TILE_N + lane;
+  const int rows = m - i0 < 16 ? (int)(m - i0) : 16;
+  const int cols = n - j0 < TILE_N ? (int)(n - j0) : TILE_N;
+  const GLOBAL float* const from_a = a + a_offset + tile.batch * a_batch + i0 * a_row;
+  const GLOBAL float* const from_b = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  GLOBAL float* const to = c + c_offset + tile.batch * c_batch + i0 * c_row + j0;
+#pragma unroll 1
+  for (int row = 0; row < rows; ++row) {
+    float* const line = lines + row * PITCH + lane;
+    bool finite = true;
+#pragma unroll
+    for (int e = 0; e < TILE_N; e += 32) finite &= is_finite(line[e]);
+    if (!finite)
+#pragma unroll 1
+      for (int e = 0; e < cols; e += 32)
+        if (!is_finite(line[e]))
+          line[e] = chain(from_a + row * a_row, a_col, from_b + e * b_col, b_row, k);
+#pragma unroll
+    for (int e = 0; e < TILE_N; e += 32)
+      if (e < cols) finish(to + row * c_row + e, line[e], alpha, beta, flags);
+  }
+}
+
+// A multiplying warp. From `given_sums` on lie, of each group, its sums for the later pair, then a
+// flag for each of its warps.
+DEVICE void multiply_pieces(GEMM_ARGUMENTS, Stages s, Barrier* stored, GLOBAL float* given_sums,
+                            int blocks, int tiles, int shared) {
+  int t, group;  // opaque: made in the registers that there are now
+  __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
+  __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(group));
+  const int warp = t / 32, lane = t % 32;
+  GLOBAL VECTOR* const given = (GLOBAL VECTOR*)(given_sums + (long)group * (TILE_M * TILE_N)) + t;
+  GLOBAL uint* const flag = (GLOBAL uint*)(given_sums + (long)groups_x() * (TILE_M * TILE_N)) +
+                            group * (MULTIPLIERS / 32) + warp;
+  Part part = part_of(group / 2, shared, blocks);
+  Piece piece;
+  float acc[SUMS], sums[SUMS];
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) acc[i] = 0;
+  while (next_piece(&part, blocks, tiles, &piece)) {
+    multiply_piece(&s, &piece, acc, sums, warp, lane);
+    if (piece.end < blocks) {  // another pair has the tile's end
+      keep_sums(given, sums);
+      sync_warp();
+      if (lane == 0) raise_flag(flag);
+      give_back(stored, lane);
+      continue;
+    }
+    for (int other = 1; piece.first > 0; ++other) {
+      const int begin = part_begin(group / 2 - other, shared, blocks) - piece.tile * blocks;
+      if (lane == 0) await_flag(flag - 2 * other * (MULTIPLIERS / 32));
+      sync_warp();
+      add_sums(given - 2l * other * (TILE_M * TILE_N / WIDTH), sums);
+      piece.first = begin > 0 ? begin : 0;
+    }
+    // All have read the last stages.
+    __asm__ volatile("bar.sync 1, %0;" : : "n"((int)MULTIPLIERS) : "memory");
+    store_rows(GEMM_PASSED, sums, s.panels + warp * 16 * PITCH, piece.tile, group % 2, warp, lane);
+    before_copies();
+    sync_warp();
+    give_back(stored, lane);
+  }
+}
+
 KERNEL_OF_PAIRS(three_tf32, MULTIPLIERS + COPIERS)
 (GEMM_ARGUMENTS, GLOBAL float* space, long a_first, long a_parts, long b_first, long b_parts,
  long first_sum, int blocks, int tiles, int shared) {
   LOCAL_ARENA(arena, STAGES * STAGE * 4);
   LOCAL Barrier full[STAGES], empty[STAGES], stored;
-  float* const stages = (float*)arena;
-  if (local_x() == 0) {
-    for (int s = 0; s < STAGES; ++s) {
-      start_barrier(&full[s], 1);
-      start_barrier(&empty[s], 2 * MULTIPLIERS / 32);
-    }
-    start_barrier(&stored, 2 * MULTIPLIERS / 32);
-    __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
-  }
+  Stages stages = {(float*)arena, full, empty, 0, 0};
+  if (local_x() == 0) start_barriers(&stages, &stored);
   sync_pair();
-  int stage = 0;
-  uint parity = 0;
   if (local_x() >= MULTIPLIERS) {
     GIVE_REGISTERS(KEEP);
     await_earlier_launches();
     if (local_x() == MULTIPLIERS) {
       before_copies();
-      const int rank = group_x() % 2;
-      Part part = part_of(group_x() / 2, shared, blocks);
-      Piece piece;
-      for (uint last = 1; next_piece(&part, blocks, tiles, &piece); last ^= 1) {
-        const Tile tile = tile_of(piece.tile, tiles_m, tiles_n);
-        const GLOBAL float* from_a =
-            space + a_first + tile.batch * a_parts +
-            ((long)(tile.row * 2 + rank) * blocks + piece.first) * BLOCK(TILE_M);
-        const GLOBAL float* from_b = space + b_first + tile.batch * b_parts +
-                                     ((long)tile.col * blocks + piece.first) * BLOCK(TILE_N) +
-                                     rank * (BLOCK(TILE_N) / 2);
-        wait_for(&stored, last);  // the last tile's sums lay in the stages
-        for (int block = piece.first; block < piece.end; ++block) {
-          wait_for(&empty[stage], parity ^ 1);
-          arrive_and_expect(&full[stage], STAGE * 4);
-          float* const to = stages + stage * STAGE;
-          copy_block(to, from_a, BLOCK(TILE_M) * 4, &full[stage]);
-          copy_to_both(to + BLOCK(TILE_M) + rank * (BLOCK(TILE_N) / 2), from_b,
-                       BLOCK(TILE_N) / 2 * 4, &full[stage]);
-          from_a += BLOCK(TILE_M);
-          from_b += BLOCK(TILE_N);
-          if (++stage == STAGES) stage = 0, parity ^= 1;
-        }
-      }
+      copy_pieces(stages, &stored, space + a_first, a_parts, space + b_first, b_parts, tiles_m,
+                  tiles_n, blocks, tiles, shared);
     }
   } else {
     TAKE_REGISTERS(WANT);
     await_earlier_launches();
-    int t, group;  // anew, in the registers that there are now
-    __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
-    __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(group));
-    const int warp = t / 32, lane = t % 32;
-    GLOBAL VECTOR* const given =
-        (GLOBAL VECTOR*)(space + first_sum + (long)group * (TILE_M * TILE_N)) + t;
-    GLOBAL uint* const flag =
-        (GLOBAL uint*)(space + first_sum + (long)groups_x() * (TILE_M * TILE_N)) +
-        group * (MULTIPLIERS / 32) + warp;
-    float* const lines = stages + warp * 16 * PITCH;
-    const uint first_stage = local_address(stages);
-    Part part = part_of(group / 2, shared, blocks);
-    Piece piece;
-    float acc[SUMS], sums[SUMS];
-#pragma unroll
-    for (int i = 0; i < SUMS; ++i) acc[i] = 0;
-    while (next_piece(&part, blocks, tiles, &piece)) {
-#pragma unroll
-      for (int i = 0; i < SUMS; ++i) sums[i] = 0;
-      for (int done = piece.first; done < piece.end; done += CHUNK) {
-        const int end = piece.end - done < CHUNK ? piece.end - done : CHUNK;
-        int before = 0;
-#pragma unroll 1
-        for (int block = 0; block < end; ++block) {
-          wait_for(&full[stage], parity);
-          const uint at = first_stage + stage * (STAGE * 4);
-          const ulong a_hi = operand_at(at + warp / 4 * (64 * DEPTH * 4));
-          const ulong a_lo = a_hi + TILE_M * DEPTH / 4;
-          const ulong b_hi = operand_at(at + BLOCK(TILE_M) * 4), b_lo = b_hi + TILE_N * DEPTH / 4;
-          before_multiply();
-#pragma unroll
-          for (int s = 0; s < DEPTH / 8 * STEP_ON; s += STEP_ON) {
-            begin_multiply(acc, a_hi + s, b_hi + s, s > 0 || block > 0);
-            begin_multiply(acc, a_hi + s, b_lo + s, 1);
-            begin_multiply(acc, a_lo + s, b_hi + s, 1);
-          }
-          commit_multiply();
-          await_multiply(1);
-          if (block > 0 && lane < 2) arrive_in(&empty[before], lane);
-          before = stage;
-          if (++stage == STAGES) stage = 0, parity ^= 1;
-        }
-        await_multiply(0);
-        settle(acc);
-        if (lane < 2) arrive_in(&empty[before], lane);
-#pragma unroll
-        for (int i = 0; i < SUMS; ++i) sums[i] += acc[i];
-      }
-      if (piece.end < blocks) {  // another pair has the tile's end
-        keep_sums(given, sums);
-        sync_warp();
-        if (lane == 0) raise_flag(flag);
-        give_back(&stored, lane);
-        continue;
-      }
-      for (int other = 1; piece.first > 0; ++other) {
-        const int begin = part_begin(group / 2 - other, shared, blocks) - piece.tile * blocks;
-        if (lane == 0) await_flag(flag - 2 * other * (MULTIPLIERS / 32));
-        sync_warp();
-        add_sums(given - 2l * other * (TILE_M * TILE_N / WIDTH), sums);
-        piece.first = begin > 0 ? begin : 0;
-      }
-
-      // All have read the last stages.
-      __asm__ volatile("bar.sync 1, %0;" : : "n"((int)MULTIPLIERS) : "memory");
-#pragma unroll
-      for (int i = 0; i < SUMS; i += 2)
-        *(float2*)(lines + (lane / 4 + i / 2 % 2 * 8) * PITCH + i / 4 * 8 + lane % 4 * 2) =
-            make_float2(sums[i], sums[i + 1]);
-      sync_warp();
-      const Tile tile = tile_of(piece.tile, tiles_m, tiles_n);
-      const long i0 = (long)(tile.row * 2 + group % 2) * TILE_M + warp * 16;
-      const long j0 = (long)tile.col * TILE_N + lane;
-      const int rows = m - i0 < 16 ? (int)(m - i0) : 16;
-      const int cols = n - j0 < TILE_N ? (int)(n - j0) : TILE_N;
-      const GLOBAL float* const from_a = a + a_offset + tile.batch * a_batch + i0 * a_row;
-      const GLOBAL float* const from_b = b + b_offset + tile.batch * b_batch + j0 * b_col;
-      GLOBAL float* const to = c + c_offset + tile.batch * c_batch + i0 * c_row + j0;
-#pragma unroll 1
-      for (int row = 0; row < rows; ++row) {
-        float* const line = lines + row * PITCH + lane;
-        bool finite = true;
-#pragma unroll
-        for (int e = 0; e < TILE_N; e += 32) finite &= is_finite(line[e]);
-        if (!finite)
-#pragma unroll 1
-          for (int e = 0; e < cols; e += 32)
-            if (!is_finite(line[e]))
-              line[e] = chain(from_a + row * a_row, a_col, from_b + e * b_col, b_row, k);
-#pragma unroll
-        for (int e = 0; e < TILE_N; e += 32)
-          if (e < cols) finish(to + row * c_row + e, line[e], alpha, beta, flags);
-      }
-      before_copies();
-      sync_warp();
-      give_back(&stored, lane);
-    }
+    multiply_pieces(GEMM_PASSED, stages, &stored, space + first_sum, blocks, tiles, shared);
   }
   sync_pair();  // a group's local memory stays while the other one may reach for it
 }

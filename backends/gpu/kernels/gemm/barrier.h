@@ -1,3 +1,4 @@
+// Only NVIDIA's compilers take this text.
 // Barriers in local memory that count arrivals (mbarrier), so that warps which copy and warps which
 // multiply wait for each other's stages alone. A barrier passes through phases; wait_for(b, parity)
 // returns once the phase of that parity is over, at once for parity 1 on a new barrier.
@@ -45,21 +46,6 @@ DEVICE Any* keep_place(Any* p) {
   return p;
 }
 #endif
-
-// A flag in global memory by which a warp tells one of another group that what it wrote is there to
-// be read. The warp calls sync_warp() between its stores and raise_flag by one lane, and between
-// await_flag by one lane and its loads, so one lane's release and acquire count for all. await_flag
-// lowers the flag again.
-DEVICE void raise_flag(GLOBAL uint* flag) {
-  __asm__ volatile("st.release.gpu.u32 [%0], 1;" : : "l"(flag) : "memory");
-}
-DEVICE void await_flag(GLOBAL uint* flag) {
-  uint up;
-  do {
-    __asm__ volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(up) : "l"(flag) : "memory");
-  } while (!up);
-  *flag = 0;
-}
 
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
 #define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)

@@ -1,8 +1,10 @@
-// Idea: a group multiplies many small matrices, as many as its local memory holds: it copies
-// all their A and B, neighbours by neighbours; a work-item walks k for up to 4 x 4 elements of one
-// C; then C goes back as A came. It beats the tiles there because no lane multiplies what isn't
-// there, and no group waits for one matrix. Requires: A and B that fit in 40 KiB, which C takes
-// over, and at most 4 x 4 elements of C for each work-item.
+// Idea: a group multiplies many small matrices, as many as its local memory holds: it copies all
+// their A and B, neighbours by neighbours; a work-item walks k for up to 4 x 4 elements of one C;
+// then C goes back as A came.
+// It beats the tiles there because no lane multiplies what isn't there, and no group waits for one
+// matrix.
+// Requires: A and B that fit in 40 KiB, which C takes over, and at most 4 x 4 elements of C for
+// each work-item.
 //
 // In local memory all matrices are row-major; rows and matrices are odd numbers of 16 bytes, which
 // are read at once, so that lanes fall on different banks. tiles_m is the number of products that a

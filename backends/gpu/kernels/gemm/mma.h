@@ -1,3 +1,4 @@
+// Only NVIDIA's compilers take this text.
 // A warp's f64 tensor core step: acc(16 x 8) += a(16 x 8) b(8 x 8), each element a chain of fused
 // multiply-adds over ascending k. That order is measured, not promised: the rung that uses it has
 // a self-check. With group = lane / 4 and t = lane % 4, a lane holds

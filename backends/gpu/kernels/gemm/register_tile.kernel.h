@@ -1,9 +1,9 @@
 // Idea: a work-item keeps a block of C in registers; panels of A and B stream through STAGES stages
 // of local memory, copied in the background while earlier stages are used.
 // It beats `ilp16` and `volkov2008` because no work-item waits for memory, and local memory is read
-// 16 bytes at a time, each value used 8 or 16 times. Requires: SIZE work-items a group and 34 KiB
-// of local memory; SIZE 128 also elements of 4 bytes. Without background copies (cp.async) the
-// copies run between the barriers.
+// 16 bytes at a time, each value used 8 or 16 times.
+// Requires: SIZE work-items a group and 34 KiB of local memory; SIZE 128 also elements of 4 bytes.
+// Without background copies (cp.async) the copies run between the barriers.
 //
 // CONTINUED 1: chains begin at C. Asked at run time, that took 4 to 18 registers more on sm_80, and
 // a loop 3 % longer for 64 x 64 f32.

@@ -1,3 +1,4 @@
+// Only NVIDIA's compilers take this text.
 // The block of C that a warp holds in the fragments of tensor cores (mma.h): 16 DOWN_BLOCKS x
 // 8 ACROSS_BLOCKS elements, from panels that keep the order in memory (tensor_panel.h). LAYOUT says
 // it: n has unit stride along the rows, t along the columns. Included after problem.h.

@@ -1,7 +1,10 @@
+// Only NVIDIA's compilers take this text.
 // Idea: `small` with the f64 tensor cores, whose steps over k are the ascending chain of fused
-// multiply-adds. It beats `batched_small` because a read of local memory serves up to ten times as
-// many multiply-adds. Requires: NVIDIA, compute capability 9.0, and a passed self-check of that
-// order; m, n and k of at most 64.
+// multiply-adds.
+// It beats `batched_small` because a read of local memory serves up to ten times as many
+// multiply-adds.
+// Requires: NVIDIA, compute capability 9.0, and a passed self-check of that order; m, n and k of at
+// most 64.
 //
 // A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of
 // k. What it reads beyond the rows of A is another row's and goes into rows that C hasn't. Beyond

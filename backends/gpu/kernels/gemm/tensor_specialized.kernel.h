@@ -1,9 +1,10 @@
 // Only NVIDIA's compilers take this text.
 // Idea: `warp_specialized` for f64 on the tensor cores, whose steps over k are the ascending chain
-// of fused multiply-adds. It beats `register_tile` because one instruction does 1024 multiply-adds,
-// at twice the rate, and the multiplying warps issue almost nothing else but reads for the next
-// one. Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order
-// (mma.h); more than 48 KB of local memory.
+// of fused multiply-adds.
+// It beats `register_tile` because one instruction does 1024 multiply-adds, at twice the rate, and
+// the multiplying warps issue almost nothing else but reads for the next one.
+// Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
+// more than 48 KB of local memory.
 //
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, STEP steps of k at once.
 //

@@ -1,3 +1,4 @@
+// Only NVIDIA's compilers take this text.
 // A tile of C by warps with two roles: COPIERS work-items only copy, MULTIPLIERS only multiply, and
 // barriers that count arrivals keep STAGES stages of panels between them, DEPTH steps of k each.
 //

@@ -1,3 +1,4 @@
+// Only NVIDIA's compilers take this text.
 // Idea: four warps only copy, the others only multiply; barriers that count arrivals keep STAGES
 // stages of panels between them (warp_roles.h).
 // It beats `register_tile` because the multiplying warps issue almost nothing but fused

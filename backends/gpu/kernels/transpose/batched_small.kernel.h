@@ -1,8 +1,9 @@
 // Idea: a group turns many small matrices, as many as its local memory holds, or a piece of a long
-// thin one. It beats `vector` there because no lane idles: neighbours take neighbouring elements of
-// a row of the input, then of the output, and of the rows behind it, whatever the width. Requires:
-// unit strides of the input's columns and the output's rows; a matrix within 16 KB, rows and
-// columns within 256.
+// thin one.
+// It beats `vector` there because no lane idles: neighbours take neighbouring elements of a row of
+// the input, then of the output, and of the rows behind it, whatever the width.
+// Requires: unit strides of the input's columns and the output's rows; a matrix within 16 KB, rows
+// and columns within 256.
 //
 // A long thin matrix is a batch of pieces; its last piece lacks `missing_rows` or `missing_cols`.
 // In local memory an empty word follows 32 others, so that columns fall on different banks.

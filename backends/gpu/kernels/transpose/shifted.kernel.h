@@ -1,8 +1,9 @@
 // Idea: 32 neighbours a warp on both sides, each row of a tile shifted to where a sector of memory
-// begins. It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector):
-// nothing but whole sectors is written, all loads of a work-item come before its first store, and
-// an address costs one addition. Requires: unit strides of the input's columns and the output's
-// rows, 256 work-items a group.
+// begins.
+// It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector): nothing but
+// whole sectors is written, all loads of a work-item come before its first store, and an address
+// costs one addition.
+// Requires: unit strides of the input's columns and the output's rows, 256 work-items a group.
 //
 // Row j of the output starts anywhere. Its part of the tile at row i0 lies up to SECTOR - 1
 // elements earlier than the tile, so that it begins with a sector; the LEAD rows above the tile are

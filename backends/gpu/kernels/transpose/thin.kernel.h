@@ -1,9 +1,10 @@
 // Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 16 lines
 // one vector. The narrow side is one run of memory, which a warp's work-items copy side by side;
-// local memory only hands its vectors out. It beats `batched_small` because bytes are permuted by
-// words, four at once, and everything else moves by 16 bytes. Requires: one matrix of elements of 1
-// or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is how many lines it may have, and how
-// many vectors a work-item moves.
+// local memory only hands its vectors out.
+// It beats `batched_small` because bytes are permuted by words, four at once, and everything else
+// moves by 16 bytes.
+// Requires: one matrix of elements of 1 or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is
+// how many lines it may have, and how many vectors a work-item moves.
 //
 // A strip is 32 neighbouring blocks. Where lines begin between vectors (`overlap`), a work-item
 // moves the vector of memory that its own one begins in and takes what it lacks from its neighbour;

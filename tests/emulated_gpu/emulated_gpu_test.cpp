@@ -156,12 +156,16 @@ class EmulatedGpu : public testing::Test {
 /// odd number of elements.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
+  const uint32_t bytes = seed % 3 == 0 ? 2 : 1;
+  const auto thin = int64_t(2 + seed % (bytes == 2 ? 7 : 15)), count = int64_t(12000 / thin + seed);
   return {oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
                               int64_t(100 + seed), int64_t{4} << seed % 4),
           oracle::plan_reduce(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL,
                               seed % 2 ? TRINE_F32 : TRINE_F64, 1, int64_t(3000 + 97 * seed)),
           oracle::plan_gemm(TRINE_F64, odd, odd + 2, odd, 1, 0, 3),
-          oracle::plan_transpose(1u << seed % 4, odd, odd + 4, 40)};
+          oracle::plan_transpose(1u << seed % 4, odd, odd + 4, 40),
+          seed % 2 ? oracle::plan_transpose(bytes, thin, count)
+                   : oracle::plan_transpose(bytes, count, thin)};
 }
 
 TEST_F(EmulatedGpu, touches_nothing_but_operands_and_computes_what_the_oracle_does) {
@@ -178,7 +182,7 @@ TEST_F(EmulatedGpu, touches_nothing_but_operands_and_computes_what_the_oracle_do
       continue;
     run_by_all(plan, c.values, seed);
   }
-  for (uint64_t seed = 0; seed < 12; ++seed)
+  for (uint64_t seed = 0; seed < 18; ++seed)
     for (const oracle::Operation& plan : rare_calls(seed))
       run_by_all(plan, oracle::Values::kUniform, seed);
   for (const std::string& kernel : emulated::kernels())

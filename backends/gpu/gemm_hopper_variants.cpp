@@ -38,8 +38,6 @@ template <const RoleTiles& kRung>
 const char* role_refuses(const Request& request, const RoleTile& tile) {
   if (!request.target.has(TRINE_CAN_INLINE_PTX))
     return "its barriers that count arrivals are NVIDIA's";
-  if ((tile.forms & kContinues) == 0 && Problem(request.as<trine_gemm>()).continues)
-    return "this tile begins its chains at 0, not at c; larger and smaller ones can";
   return refuse_tiles(request, role_group<kRung>(tile));
 }
 
@@ -53,8 +51,7 @@ constexpr Macro kWarpMacros[] = {
     {"CONTINUED", kNoYes}};
 
 bool warp_exists(const int* macro) {
-  const unsigned asked = (macro[0] == 1 ? kIntegers : 0u) | (macro[2] == 1 ? kContinues : 0u);
-  return (kWarpTiles[macro[1]].forms & asked) == asked;
+  return macro[0] == 0 || (kWarpTiles[macro[1]].forms & kIntegers) != 0;
 }
 
 const char* warp_refuses(const Request& request) {
@@ -102,11 +99,11 @@ constexpr Macro kTensorMacros[] = {
     {"ODD", kNoYes},
     {"CONTINUED", kNoYes}};
 
-/// No kernel has two of the forms.
+/// No kernel has two of the forms, and none of them has chains that begin at C.
 bool tensor_exists(const int* macro) {
-  const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u) |
-                         (macro[4] == 1 ? kContinues : 0u);
-  return (kTensorTiles[macro[1]].forms & asked) == asked && (asked & (asked - 1)) == 0;
+  const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u);
+  if (macro[4] == 1) return asked == 0;
+  return (kTensorTiles[macro[1]].forms & asked) == asked && asked != kEvery;
 }
 
 /// Rows of A, B or C are an odd number of elements apart in memory. C's, too: the form for them
@@ -133,7 +130,7 @@ const char* tensor_refuses(const Request& request) {
   if (op.dtype != TRINE_F64 && !widens)
     return "tensor_specialized is for f64, and for f32 of numerics accurate";
   if (widens && (tile.forms & kWidens) == 0)
-    return "of f32 there are all tiles but 16x32 and 128x56";
+    return "of f32 there are all tiles but 128x56";
   return role_refuses<kTensorRung>(request, tile);
 }
 

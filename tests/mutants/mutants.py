@@ -385,7 +385,7 @@ MUTANTS = [
      "(odd ? 5 : 4)", "4"),
     ("cpu_reduce_subtree_begins_anywhere", "cpu", "test_cpu_reduce", "cpu/reduce/product-inl.hpp",
      "count & -count", "kLargest"),
-    ("gemm_vector_past_the_last_element", "cpu", "test_tensor_panel_32x48_tn",
+    ("gemm_vector_past_the_last_element", "cpu", "test_tensor_panel_48x64_tn",
      "backends/gpu/kernels/gemm/copy.h", "left < WIDTH; }", "left < 1; }"),
     ("gemm_odd_rows_meet_in_banks", "cpu", "test_tensor_panel_128x64_nn",
      "backends/gpu/kernels/gemm/tensor_panel.h", "i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2", "i % 8 * 2 + i % 16 / 8"),

@@ -1,26 +1,26 @@
 /* The contract between the Trine library ("core") and a backend or a rung pack, in plain C11.
  *
- * A backend is a shared library with hidden visibility that exports one function, trine_backend_v1; it
- * returns a table of functions, a trine_backend. A rung pack adds kernels to an existing backend: it
- * exports trine_rungs_v1 and returns a trine_pack. Installed as <trine/abi.h>. Guides with complete
- * examples: docs/writing-a-backend.md and docs/writing-a-rung.md.
+ * A backend is a shared library with hidden visibility that exports one function, trine_backend_v1;
+ * it returns a table of functions, a trine_backend. A rung pack adds kernels to an existing
+ * backend: it exports trine_rungs_v1 and returns a trine_pack. Installed as <trine/abi.h>. Guides
+ * with complete examples: docs/writing-a-backend.md and docs/writing-a-rung.md.
  *
  * Growth. The contract grows by appending. Every struct that crosses this interface begins with
- * `size`, its sizeof as its writer knows it. A reader takes the fields that both know. If the writer's
- * struct is longer and its tail isn't zero, the reader refuses the call (TRINE_UNSUPPORTED). Arrays
- * come with the size of one element as stride.
+ * `size`, its sizeof as its writer knows it. A reader takes the fields that both know. If the
+ * writer's struct is longer and its tail isn't zero, the reader refuses the call
+ * (TRINE_UNSUPPORTED). Arrays come with the size of one element as stride.
  *
  * Errors. Functions return a trine_status. After a failure, last_error() gives the calling thread a
  * sentence: what failed, where, why, what helps. A failed call has changed nothing.
  *
- * Threads. Any function may be called from any thread. Core serialises the calls on one queue; calls
- * on different queues run concurrently. A backend never aborts, exits, prints, installs handlers or
- * lets an exception out, and it restores what it changes in the calling thread (CUDA's current
- * context, the floating-point environment).
+ * Threads. Any function may be called from any thread. Core serialises the calls on one queue;
+ * calls on different queues run concurrently. A backend never aborts, exits, prints, installs
+ * handlers or lets an exception out, and it restores what it changes in the calling thread (CUDA's
+ * current context, the floating-point environment).
  *
- * Lifetime. Structs and arrays that are passed in belong to the caller and are gone after the call, so
- * a function that enqueues work keeps a copy. Tables, rows and strings that are returned live as long
- * as the library, which is never unloaded. A handle belongs to core until core destroys it.
+ * Lifetime. Structs and arrays that are passed in belong to the caller and are gone after the call,
+ * so a function that enqueues work keeps a copy. Tables, rows and strings that are returned live as
+ * long as the library, which is never unloaded. A handle belongs to core until core destroys it.
  */
 #ifndef TRINE_ABI_H
 #define TRINE_ABI_H
@@ -44,8 +44,8 @@ extern "C" {
 
 /* --- The host's services -------------------------------------------------------------------- */
 
-/* Host memory for backends and packs. All host memory that they allocate themselves comes from here,
- * so that tests can let the Nth allocation fail. Valid for the life of the process. */
+/* Host memory for backends and packs. All host memory that they allocate themselves comes from
+ * here, so that tests can let the Nth allocation fail. Valid for the life of the process. */
 typedef struct trine_host {
   uint32_t size;
   /* The first argument of both functions. */
@@ -58,8 +58,8 @@ typedef struct trine_host {
 
 /* --- Devices --------------------------------------------------------------------------------- */
 
-/* Opaque types that each backend defines for itself: an open device, an in-order asynchronous queue, a
- * point in a queue's work, and memory. */
+/* Opaque types that each backend defines for itself: an open device, an in-order asynchronous
+ * queue, a point in a queue's work, and memory. */
 typedef struct trine_device trine_device;
 typedef struct trine_queue trine_queue;
 typedef struct trine_event trine_event;
@@ -76,12 +76,13 @@ typedef enum trine_device_kind {
 enum {
   /* It computes with f64. */
   TRINE_CAN_F64 = 1u << 0,
-  /* The arithmetic probe has passed, for f32 and, with CAN_F64, for f64. The probe runs when the device
-   * is opened (fma, rounding, denormals, no contraction); a driver's flags don't count. Without this
-   * bit, reproducible rungs on floats must refuse. */
+  /* The arithmetic probe has passed, for f32 and, with CAN_F64, for f64. The probe runs when the
+   * device is opened (fma, rounding, denormals, no contraction); a driver's flags don't count.
+   * Without this bit, reproducible rungs on floats must refuse. */
   TRINE_CAN_REPRODUCE = 1u << 1,
-  /* Host and device memory are the same: buffer_wrap costs no copy, and each side sees what the other
-   * wrote once the queue has passed it. Many OpenCL devices with "unified memory" don't promise this. */
+  /* Host and device memory are the same: buffer_wrap costs no copy, and each side sees what the
+   * other wrote once the queue has passed it. Many OpenCL devices with "unified memory" don't
+   * promise this. */
   TRINE_CAN_SHARE_MEMORY = 1u << 2,
   /* It allocates TRINE_MEMORY_PINNED. */
   TRINE_CAN_PIN = 1u << 3,
@@ -91,9 +92,9 @@ enum {
   TRINE_CAN_INLINE_PTX = 1u << 5,
   /* Work-items of a sub-group (warp) can exchange registers. */
   TRINE_CAN_SUBGROUPS = 1u << 6,
-  /* A copy from or to host memory that the device hasn't pinned never blocks the caller. Without this
-   * bit such a call may wait for all earlier work of the queue, and core stages copies between two
-   * devices in memory that this device has pinned. */
+  /* A copy from or to host memory that the device hasn't pinned never blocks the caller. Without
+   * this bit such a call may wait for all earlier work of the queue, and core stages copies between
+   * two devices in memory that this device has pinned. */
   TRINE_CAN_ORDER_PAGEABLE = 1u << 7
 };
 
@@ -152,10 +153,10 @@ typedef struct trine_buffer_facts {
   /* The host pointer of pinned, wrapped and shared memory, else NULL. */
   void* host;
   uint64_t bytes;
-  /* The address of the first byte as the device counts, for core's checks of alignment and overlap; 0
-   * where the handle is no address (a cl_mem; but its host pointer when it is wrapped). Pinned memory
-   * without an address counts as mapped for the host: core refuses views of it, except on CPUs that
-   * share memory. */
+  /* The address of the first byte as the device counts, for core's checks of alignment and overlap;
+   * 0 where the handle is no address (a cl_mem; but its host pointer when it is wrapped). Pinned
+   * memory without an address counts as mapped for the host: core refuses views of it, except on
+   * CPUs that share memory. */
   uint64_t address;
 } trine_buffer_facts;
 
@@ -184,7 +185,8 @@ typedef struct trine_copy {
   uint64_t width, height;
 } trine_copy;
 
-/* --- Elementwise commands ---------------------------------------------------------------------- */
+/* --- Elementwise commands ----------------------------------------------------------------------
+ */
 
 /* A number of the host, or one element of device memory, which is read when the queue comes to the
  * command. */
@@ -215,8 +217,8 @@ typedef struct trine_elementwise {
 
 /* The most parameters that a rung may have. */
 #define TRINE_MAX_PARAMETERS 8
-/* The size of the control area at the start of every workspace: it is zero when a launch begins, and the
- * launch leaves it zero. */
+/* The size of the control area at the start of every workspace: it is zero when a launch begins,
+ * and the launch leaves it zero. */
 #define TRINE_CONTROL_BYTES 4096
 
 /* A parameter of a rung: its name and its possible values, as words ("256", "atomic"). */
@@ -245,8 +247,8 @@ typedef struct trine_rung {
   int32_t parameter_count;
   /* sizeof(trine_parameter) as the writer of the array knows it. */
   uint32_t parameter_stride;
-  /* The flags of a trine_gemm that it takes: TRINE_CONTINUES; and TRINE_TAKES_ACCURATE. Core refuses calls with others in its
-   * place; choose() leaves it out for them. */
+  /* The flags of a trine_gemm that it takes: TRINE_CONTINUES; and TRINE_TAKES_ACCURATE. Core
+   * refuses calls with others in its place; choose() leaves it out for them. */
   uint64_t takes;
 } trine_rung;
 
@@ -264,7 +266,8 @@ typedef struct trine_selection {
 /* An operation with its views.
  *
  * Core has checked shapes, strides, dtypes, alignment and overlap, except in refuses(),
- * workspace_bytes() and choose() that are called for a plan: there the views' `memory` may be NULL. */
+ * workspace_bytes() and choose() that are called for a plan: there the views' `memory` may be NULL.
+ */
 typedef struct trine_call {
   uint32_t size;
   /* A trine_operation. */
@@ -312,15 +315,16 @@ typedef struct trine_backend {
   trine_status (*device_count)(int32_t* count);
   /* The properties of device `index` without opening it; probe and capabilities may be missing. */
   trine_status (*device_describe)(int32_t index, trine_device_facts* facts);
-  /* Opens a device and runs the arithmetic probe. `options` is "" or "key=value,...", the end of the
-   * device's name ("cpu:threads=8"); an unknown key is TRINE_NOT_FOUND, with the list of known ones.
-   * Opening a device twice gives two handles, or one that counts references. */
+  /* Opens a device and runs the arithmetic probe. `options` is "" or "key=value,...", the end of
+   * the device's name ("cpu:threads=8"); an unknown key is TRINE_NOT_FOUND, with the list of known
+   * ones. Opening a device twice gives two handles, or one that counts references. */
   trine_status (*device_open)(int32_t index, const char* options, trine_device** device);
   /* Core calls it when no queue, event or buffer of the device is left. */
   void (*device_close)(trine_device* device);
   /* The properties of an open device, complete. */
   trine_status (*device_facts)(trine_device* device, trine_device_facts* facts);
-  /* Native handles: CUdevice as an integer and CUcontext; cl_device_id and cl_context; cpu: NULL. */
+  /* Native handles: CUdevice as an integer and CUcontext; cl_device_id and cl_context; cpu: NULL.
+   */
   trine_status (*device_native)(trine_device* device, void** native_device, void** native_context);
 
   /* Makes an in-order, asynchronous queue. */
@@ -340,8 +344,8 @@ typedef struct trine_backend {
   /* Later work on `queue` waits for `event`, which was recorded on any queue of this backend or is
    * signalled by the host. The caller doesn't wait. */
   trine_status (*queue_wait_event)(trine_queue* queue, trine_event* event);
-  /* Runs function(argument) in the queue's order, on a thread of the backend. Packs of the cpu backend
-   * run this way. NULL is legal where packs enqueue on the native queue. */
+  /* Runs function(argument) in the queue's order, on a thread of the backend. Packs of the cpu
+   * backend run this way. NULL is legal where packs enqueue on the native queue. */
   trine_status (*queue_call)(trine_queue* queue, void (*function)(void*), void* argument);
 
   /* Makes an event. With `signalled_by_host`, only event_signal() completes it. */
@@ -378,17 +382,20 @@ typedef struct trine_backend {
   trine_status (*buffer_facts)(trine_buffer* buffer, trine_buffer_facts* facts);
   /* Enqueues a copy. */
   trine_status (*copy)(trine_queue* queue, const trine_copy* copy);
-  /* Enqueues a fill of `bytes` bytes from `offset` on: `pattern` (1, 2, 4, 8 or 16 bytes) repeated. */
+  /* Enqueues a fill of `bytes` bytes from `offset` on: `pattern` (1, 2, 4, 8 or 16 bytes) repeated.
+   */
   trine_status (*fill)(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
                        const void* pattern, uint32_t pattern_bytes);
 
-  /* The ladder of an operation: an array of *count rungs, *stride bytes apart, the naive rung first; a
-   * *count of 0 for an operation that the backend doesn't know. */
+  /* The ladder of an operation: an array of *count rungs, *stride bytes apart, the naive rung
+   * first; a *count of 0 for an operation that the backend doesn't know. */
   const trine_rung* (*rungs)(uint32_t operation, int32_t* count, uint32_t* stride);
-  /* TRINE_OK if the rung can run the call, else TRINE_UNSUPPORTED with the reason as text in `reason`. */
+  /* TRINE_OK if the rung can run the call, else TRINE_UNSUPPORTED with the reason as text in
+   * `reason`. */
   trine_status (*refuses)(trine_device* device, const trine_selection* selection,
                           const trine_call* call, char* reason, size_t reason_bytes);
-  /* Writes the best rung for the call on this device, with the promise that the descriptor asks for. */
+  /* Writes the best rung for the call on this device, with the promise that the descriptor asks
+   * for. */
   trine_status (*choose)(trine_device* device, const trine_call* call, trine_selection* selection);
   /* Writes the size of the workspace that the rung needs for the call; 0 for none. */
   trine_status (*workspace_bytes)(trine_device* device, const trine_selection* selection,
@@ -399,30 +406,33 @@ typedef struct trine_backend {
                          const trine_call* call, const trine_workspace* workspace);
 
   /* Allocates device memory for the workspaces of `queue`, which buffer_free() frees. NULL is legal
-   * where buffer_allocate() serves every queue; the context of an adopted cl_command_queue needs its
-   * own. */
+   * where buffer_allocate() serves every queue; the context of an adopted cl_command_queue needs
+   * its own. */
   trine_status (*queue_allocate)(trine_queue* queue, uint64_t bytes, trine_buffer** buffer);
-  /* Enqueues one command that writes `pattern` (1, 2, 4, 8 or 16 bytes: the element) to each element
-   * of `view`, whatever its strides. NULL is legal: core then calls fill() for each run of adjacent
-   * elements. */
+  /* Enqueues one command that writes `pattern` (1, 2, 4, 8 or 16 bytes: the element) to each
+   * element of `view`, whatever its strides. NULL is legal: core then calls fill() for each run of
+   * adjacent elements. */
   trine_status (*fill_view)(trine_queue* queue, const trine_view* view, const void* pattern,
                             uint32_t pattern_bytes);
   /* Enqueues an elementwise command. NULL is legal: such calls are then unsupported. */
   trine_status (*elementwise)(trine_queue* queue, const trine_elementwise* command);
   /* Launches enqueued from now on show `witness` the host memory that they read; NULL: no
-   * more. It stays valid until their work has passed. NULL is legal: core then reads the memory again. */
+   * more. It stays valid until their work has passed. NULL is legal: core then reads the memory
+   * again. */
   void (*queue_witness)(trine_queue* queue, const trine_witness* witness);
-  /* Writes whether the program captures the queue into a graph, when nothing can be waited for. NULL is
-   * legal where there is no such thing. */
+  /* Writes whether the program captures the queue into a graph, when nothing can be waited for.
+   * NULL is legal where there is no such thing. */
   trine_status (*queue_is_captured)(trine_queue* queue, int32_t* captured);
-  /* TRINE_OK where a device of this backend may beat the cpu, so that placement by `auto` should ask for its
-   * devices; else TRINE_NOT_FOUND, and last_error() says why. `gpus` is the number of GPUs that backends asked before
-   * have. It loads no driver: it looks at what costs nothing, such as device files. NULL: always. */
+  /* TRINE_OK where a device of this backend may beat the cpu, so that placement by `auto` should
+   * ask for its devices; else TRINE_NOT_FOUND, and last_error() says why. `gpus` is the number of
+   * GPUs that backends asked before have. It loads no driver: it looks at what costs nothing, such
+   * as device files. NULL: always. */
   trine_status (*is_candidate)(int32_t gpus);
 } trine_backend;
 
-/* The one exported function of a backend: stores `host` and returns the table. A missing driver is no
- * failure here; device_count() says so. tests/unit/fake/fake_backend.c is a whole backend in C11.
+/* The one exported function of a backend: stores `host` and returns the table. A missing driver is
+ * no failure here; device_count() says so. tests/unit/fake/fake_backend.c is a whole backend in
+ * C11.
  *
  *   trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
  *     my_host = host;
@@ -471,8 +481,8 @@ typedef struct trine_pack {
   /* Makes and destroys what the pack keeps per queue, such as a library's handle. NULL is legal. */
   trine_status (*state_create)(const trine_native* native, void** state);
   void (*state_destroy)(void* state);
-  /* On GPUs: enqueues on native->queue and returns. On the cpu: computes; core calls it in the order of
-   * the queue. `state` is that of the queue. */
+  /* On GPUs: enqueues on native->queue and returns. On the cpu: computes; core calls it in the
+   * order of the queue. `state` is that of the queue. */
   trine_status (*launch)(const trine_native* native, void* state, const trine_selection* selection,
                          const trine_call* call, const trine_workspace* workspace);
 } trine_pack;

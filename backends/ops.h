@@ -1,8 +1,8 @@
 /* The vocabulary of Trine in plain C11: statuses, element types and the descriptors of operations.
  *
  * The library and its backends exchange these types; <trine/types.hpp> has the same values as C++
- * enumerations. Installed as <trine/ops.h>. The functions over these types, which a backend or a rung
- * pack implements, are in abi.h.
+ * enumerations. Installed as <trine/ops.h>. The functions over these types, which a backend or a
+ * rung pack implements, are in abi.h.
  *
  * Units. Extents and strides are signed 64-bit counts of elements and never negative. Offsets and
  * sizes of memory are unsigned 64-bit counts of bytes.
@@ -32,7 +32,8 @@ typedef enum trine_status {
   TRINE_OUT_OF_MEMORY = 4,
   /* The driver or the vendor's runtime failed; the text contains its message. */
   TRINE_BACKEND_ERROR = 5,
-  /* The device can't be used any more in this process: a driver error that stays, or a forked child. */
+  /* The device can't be used any more in this process: a driver error that stays, or a forked
+     child. */
   TRINE_DEVICE_LOST = 6,
   /* The event or the queue has work in flight. Only event_query and queue_query return it. */
   TRINE_NOT_READY = 7,
@@ -42,9 +43,9 @@ typedef enum trine_status {
 
 /* The type of an element.
  *
- * reduce takes F32, F64, I32, I64, U32 and U64; gemm takes F32, F64 and I32. A transpose only looks at
- * the element's size; B8 to B128 are plain bits of that number. F16 and BF16 are reserved: transposes
- * and copies move them as 2 bytes, no rung computes with them. */
+ * reduce takes F32, F64, I32, I64, U32 and U64; gemm takes F32, F64 and I32. A transpose only looks
+ * at the element's size; B8 to B128 are plain bits of that number. F16 and BF16 are reserved:
+ * transposes and copies move them as 2 bytes, no rung computes with them. */
 typedef enum trine_dtype {
   TRINE_F32 = 1,
   TRINE_F64 = 2,
@@ -80,8 +81,8 @@ typedef enum trine_function {
 } trine_function;
 
 /* The function that is applied to each element before it is reduced. PRODUCT multiplies it by the
- * element of a second input: the sum is a dot product. SQUARE and PRODUCT go with SUM only, PRODUCT with
- * F32 and F64. */
+ * element of a second input: the sum is a dot product. SQUARE and PRODUCT go with SUM only, PRODUCT
+ * with F32 and F64. */
 typedef enum trine_map {
   TRINE_IDENTITY = 1,
   TRINE_ABS = 2,
@@ -89,12 +90,13 @@ typedef enum trine_map {
   TRINE_PRODUCT = 4
 } trine_map;
 
-/* ALL: one result. EACH_ROW: one result per row, over its columns. EACH_COLUMN: one per column, over
- * its rows. */
+/* ALL: one result. EACH_ROW: one result per row, over its columns. EACH_COLUMN: one per column,
+ * over its rows. */
 typedef enum trine_axis { TRINE_ALL = 1, TRINE_EACH_ROW = 2, TRINE_EACH_COLUMN = 3 } trine_axis;
 
-/* The promise about the bits of a result. An operation asks for REPRODUCIBLE or FAST, a product of F32 for
- * ACCURATE, too; a rung states any but ACCURATE, whose bits depend on the input alone as REPRODUCIBLE's do. */
+/* The promise about the bits of a result. An operation asks for REPRODUCIBLE or FAST, a product of
+ * F32 for ACCURATE, too; a rung states any but ACCURATE, whose bits depend on the input alone as
+ * REPRODUCIBLE's do. */
 typedef enum trine_numerics {
   /* The bits of docs/numerics.md, which depend on the input alone. */
   TRINE_REPRODUCIBLE = 1,
@@ -104,15 +106,16 @@ typedef enum trine_numerics {
   TRINE_STUDY = 3,
   /* A vendor's own kernel. Runs only when it is named. */
   TRINE_VENDOR = 4,
-  /* A product of F32 whose chains are F64, rounded once at the end; for rungs with TRINE_TAKES_ACCURATE. */
+  /* A product of F32 whose chains are F64, rounded once at the end; for rungs with
+     TRINE_TAKES_ACCURATE. */
   TRINE_ACCURATE = 5
 } trine_numerics;
 
 /* A strided view of device memory. Element (b, i, j) lies at byte
  *   offset + sizeof(element) * (b * batch_stride + i * row_stride + j * col_stride)
- * of `memory`. Strides of an input may be 0 or make elements overlap (broadcast); those of an output
- * may not. A stride along an extent of 0 or 1 has no meaning; core sets it to a
- * harmless value. */
+ * of `memory`. Strides of an input may be 0 or make elements overlap (broadcast); those of an
+ * output may not. A stride along an extent of 0 or 1 has no meaning; core sets it to a harmless
+ * value. */
 typedef struct trine_view {
   /* The backend's native handle: CUdeviceptr, cl_mem, or on the cpu a host pointer. */
   void* memory;
@@ -124,14 +127,15 @@ typedef struct trine_view {
   int64_t row_stride, col_stride, batch_stride;
 } trine_view;
 
-/* The state of an exact sum: what a sum of F32 or F64 was before its one rounding, so that sums of parts
- * become the sum of the whole. TRINE_EXACT_WORDS words, each little-endian; all zero is the sum
- * of nothing, and sums of equal value are equal words, whatever the order of their terms.
+/* The state of an exact sum: what a sum of F32 or F64 was before its one rounding, so that sums of
+ * parts become the sum of the whole. TRINE_EXACT_WORDS words, each little-endian; all zero is the
+ * sum of nothing, and sums of equal value are equal words, whatever the order of their terms.
  *
- * Word 0: what was added, trine_exact flags in its lower half; the format's version, 0, in its upper half.
- * Words 1 to 68: a two's complement number, its lowest word first, whose lowest bit weighs
- * 2^TRINE_EXACT_LOWEST. All zero where an infinity or a NaN was added. Any product of two F64 lies within
- * it, 2^60 times. (After U. Kulisch, "Computer Arithmetic and Validity", 2008: the complete register.) */
+ * Word 0: what was added, trine_exact flags in its lower half; the format's version, 0, in its
+ * upper half. Words 1 to 68: a two's complement number, its lowest word first, whose lowest bit
+ * weighs 2^TRINE_EXACT_LOWEST. All zero where an infinity or a NaN was added. Any product of two
+ * F64 lies within it, 2^60 times. (After U. Kulisch, "Computer Arithmetic and Validity", 2008: the
+ * complete register.) */
 #define TRINE_EXACT_WORDS 69
 #define TRINE_EXACT_LOWEST (-2176)
 typedef enum trine_exact {
@@ -150,10 +154,11 @@ typedef enum trine_exact {
  * The index of an element is its row-major position in the view, or its position in its row or
  * column, whatever the strides. `output` is a vector of the results: rows = their number (1,
  * input.rows or input.cols), cols = 1, at a distance of row_stride.
- * result_dtype is dtype for F32 and F64 (a sum of F32 may also go to F64); for sum and prod, I64 for
- * I32 and I64, U64 for U32 and U64, modulo 2^64; for min and max, dtype (with ABS, U32 for I32 and U64
- * for I64); for argmin and argmax, I64. A sum of F32 or F64 to U64 writes states instead of results:
- * output.cols is TRINE_EXACT_WORDS, its col_stride 1, and a state begins every row_stride words. */
+ * result_dtype is dtype for F32 and F64 (a sum of F32 may also go to F64); for sum and prod, I64
+ * for I32 and I64, U64 for U32 and U64, modulo 2^64; for min and max, dtype (with ABS, U32 for I32
+ * and U64 for I64); for argmin and argmax, I64. A sum of F32 or F64 to U64 writes states instead of
+ * results: output.cols is TRINE_EXACT_WORDS, its col_stride 1, and a state begins every row_stride
+ * words. */
 typedef struct trine_reduce {
   /* sizeof(trine_reduce) as the caller knows it. */
   uint32_t size;
@@ -171,8 +176,8 @@ typedef struct trine_reduce {
 
 /* A transposition: output(b, j, i) = input(b, i, j), bits moved as they are.
  *
- * output.rows is input.cols, output.cols is input.rows, and the batches are equal. Along its rows or
- * its columns, each side has a stride of 1; an input may have 0 there instead (broadcast). */
+ * output.rows is input.cols, output.cols is input.rows, and the batches are equal. Along its rows
+ * or its columns, each side has a stride of 1; an input may have 0 there instead (broadcast). */
 typedef struct trine_transpose {
   /* sizeof(trine_transpose) as the caller knows it. */
   uint32_t size;
@@ -195,14 +200,15 @@ typedef union trine_scalar {
 
 /* A matrix product: c = alpha * a * b + beta * c.
  *
- * a is m x k, b is k x n, c is m x n, with one batch count and one dtype. If alpha is 0, a and b are
- * not read; if beta is 0, c is not read.
+ * a is m x k, b is k x n, c is m x n, with one batch count and one dtype. If alpha is 0, a and b
+ * are not read; if beta is 0, c is not read.
  *
- * With TRINE_CONTINUES, a chain begins at its element of c instead of +0, and beta is 0: products of
- * parts of k, one after the other, have the bits of the whole. If alpha is 0, c is not read.
+ * With TRINE_CONTINUES, a chain begins at its element of c instead of +0, and beta is 0: products
+ * of parts of k, one after the other, have the bits of the whole. If alpha is 0, c is not read.
  *
- * With numerics ACCURATE and dtype F32, chains are F64, and so is what follows them, rounded to F32 once:
- * (float)fma((double)beta, c, (double)alpha * acc). Then flags is 0: c can't hold such a chain. */
+ * With numerics ACCURATE and dtype F32, chains are F64, and so is what follows them, rounded to F32
+ * once: (float)fma((double)beta, c, (double)alpha * acc). Then flags is 0: c can't hold such a
+ * chain. */
 #define TRINE_CONTINUES 1u
 /* Of trine_rung::takes alone, no flag of a product: takes numerics ACCURATE. */
 #define TRINE_TAKES_ACCURATE (1ull << 32)
@@ -223,10 +229,10 @@ typedef struct trine_gemm {
 
 /* What an elementwise command computes, each step rounded once.
  *
- * AXPBY: out = fma(p, u, t) with t = q * v. With q = 0, t is +0 and v is ignored; with p = 0, out is t
- * and u is ignored: a NaN there doesn't count. I32 is modulo 2^32.
- * The others take F32 and F64: out, of one element, is p + q, p - q, p * q, p / q or the square root of
- * p. They ignore u and v. */
+ * AXPBY: out = fma(p, u, t) with t = q * v. With q = 0, t is +0 and v is ignored; with p = 0, out
+ * is t and u is ignored: a NaN there doesn't count. I32 is modulo 2^32. The others take F32 and
+ * F64: out, of one element, is p + q, p - q, p * q, p / q or the square root of p. They ignore u
+ * and v. */
 typedef enum trine_elementwise_function {
   TRINE_AXPBY = 1,
   TRINE_ADD = 2,

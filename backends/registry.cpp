@@ -325,7 +325,8 @@ void Registry::load_pack(void* entry, const std::string& path) {
   waiting_.push_back(std::move(pack));
 }
 
-/// One that throws leaves its pack, and those after it, waiting for the next time; so does a backend that may still come.
+/// One that throws leaves its pack, and those after it, waiting for the next time; so does a
+/// backend that may still come.
 void Registry::attach_packs() {
   const bool may_come = is_incomplete_ || std::ranges::any_of(absent_, [](const Absent& entry) {
                           return entry.is_passing;

@@ -41,8 +41,8 @@ struct Backend {
   int32_t devices(std::string* reason = nullptr) const;
   /// Whether the driver was asked for its devices, and has some.
   bool is_awake() const { return count_.load(std::memory_order_acquire) > 0; }
-  /// Whether `auto` should ask it for its devices, where others have that many GPUs; if not, `reason` says why. Wakes no
-  /// driver.
+  /// Whether `auto` should ask it for its devices, where others have that many GPUs; if not,
+  /// `reason` says why. Wakes no driver.
   bool is_candidate(int32_t gpus, std::string& reason) const;
   const Ladder& ladder(uint32_t operation) const {
     return (*ladders_.load(std::memory_order_acquire))[operation - 1];
@@ -76,7 +76,8 @@ class Registry {
   /// The process's registry; loads the backends on first use.
   static Registry& get();
 
-  /// `only`: the backends that may load, by the NAME of trine_NAME.so; or, as -NAME, those that may not. Empty: all.
+  /// `only`: the backends that may load, by the NAME of trine_NAME.so; or, as -NAME, those that may
+  /// not. Empty: all.
   explicit Registry(std::vector<std::string> folders, std::vector<std::string> only = {});
 
   const std::vector<std::string>& folders() const { return folders_; }
@@ -125,14 +126,15 @@ class Registry {
 /// `secure`, that is in a setuid program; only absolute ones), then `beside`/trine.
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside);
 
-/// Whether the process lacks what it may have again (a descriptor, the system's memory), so that what failed now need not
-/// fail later.
+/// Whether the process lacks what it may have again (a descriptor, the system's memory), so that
+/// what failed now need not fail later.
 bool is_short();
 
 /// The words of a list like TRINE_BACKENDS, "cpu,cuda".
 std::vector<std::string> names_of(const char* list);
 
-/// Why the file can't be given to the loader, which hangs or dies of what is no whole library; or "".
+/// Why the file can't be given to the loader, which hangs or dies of what is no whole library; or
+/// "".
 std::string why_no_library(const std::string& path);
 
 /// Checks a backend's or pack's table and copies it; the reason why it can't be used, or "".

@@ -66,7 +66,8 @@ std::string read(const T* array, std::size_t index, std::size_t stride, T& ours,
   return read(foreign, ours, who);
 }
 
-/// Checks one row that was copied, and copies its parameters; the reason why it can't be used, or "".
+/// Checks one row that was copied, and copies its parameters; the reason why it can't be used, or
+/// "".
 std::string accept_rung(Rung& rung) {
   const trine_rung& row = rung.row;
   if (!row.name || !*row.name) return "a rung has no name";

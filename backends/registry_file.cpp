@@ -1,4 +1,5 @@
-// What the loader is never given: it waits for ever at a pipe, and touches what a file cut short has lost.
+// What the loader is never given: it waits for ever at a pipe, and touches what a file cut short
+// has lost.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>

@@ -22,8 +22,8 @@ std::atomic<bool> torn{false};
 thread_local bool loads = false;       // this thread has the lock
 thread_local bool has_waited = false;  // this thread has it for its fork()
 
-// Not where what is being loaded forks itself. A thread that loads may wait for what the one that forks holds, a lock
-// of the loader's for example.
+// Not where what is being loaded forks itself. A thread that loads may wait for what the one that
+// forks holds, a lock of the loader's for example.
 void wait_for_loading() {
   constexpr std::chrono::seconds kPatience(10);
   // By the system's clock: ThreadSanitizer doesn't see a lock that was taken by the steady one.

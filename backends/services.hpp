@@ -1,6 +1,6 @@
 // The host's services that every backend and pack gets (trine_host), and what a process may do to
-// us: fork (kit/fork.hpp), for which the libraries that are being loaded must be whole, and exit, after which nothing is
-// called any more.
+// us: fork (kit/fork.hpp), for which the libraries that are being loaded must be whole, and exit,
+// after which nothing is called any more.
 #pragma once
 
 #include "abi.h"
@@ -10,8 +10,8 @@ namespace trine::registry {
 /// Host memory for backends, packs and core itself.
 const trine_host& services() noexcept;
 
-/// Loading libraries, by one thread at a time: a fork() of another thread waits meanwhile, since the child couldn't go
-/// on with half of one.
+/// Loading libraries, by one thread at a time: a fork() of another thread waits meanwhile, since
+/// the child couldn't go on with half of one.
 class Loading {
  public:
   Loading();
@@ -29,6 +29,6 @@ bool exiting() noexcept;
 
 }  // namespace trine::registry
 
-/// A seam for tests: host memory comes from `host` from now on (NULL: the usual one again). What the
-/// one gave the other must be able to release, as malloc's family can.
+/// A seam for tests: host memory comes from `host` from now on (NULL: the usual one again). What
+/// the one gave the other must be able to release, as malloc's family can.
 extern "C" TRINE_EXPORT void trine_test_host(const trine_host* host);

@@ -89,8 +89,8 @@ template <class T>
 void raise_flags_of(const Product<T>& p) {
   constexpr int kBoth = FE_INVALID | FE_OVERFLOW;
   if (std::fetestexcept(kBoth) == kBoth) return;
-  // A chain that raises one of them ends in an infinity or a NaN, and so does what C adds to it. The
-  // fewer are read first.
+  // A chain that raises one of them ends in an infinity or a NaN, and so does what C adds to it.
+  // The fewer are read first.
   const auto is_finite = [&] { return std::isfinite(kernels<T>().largest(p.m, p.n, p.c, p.ldc)); };
   const bool has_few_results = p.m * p.n <= (p.m + p.n) * p.k;
   if (has_few_results ? is_finite() || !may_raise(p) : !may_raise(p) || is_finite()) return;

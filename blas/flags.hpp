@@ -1,7 +1,7 @@
-// The floating-point flags `invalid` and `overflow` that a routine leaves on the calling thread, where
-// it was computed on other threads, on a device or in integers. They are found from the operands, and
-// where these don't rule them out, from the results: a NaN that comes of no NaN was invalid, an
-// infinity that comes of no infinity overflowed.
+// The floating-point flags `invalid` and `overflow` that a routine leaves on the calling thread,
+// where it was computed on other threads, on a device or in integers. They are found from the
+// operands, and where these don't rule them out, from the results: a NaN that comes of no NaN was
+// invalid, an infinity that comes of no infinity overflowed.
 #pragma once
 
 #include "kernels.hpp"

@@ -1,5 +1,6 @@
-// TRINE_BLAS_LOG=FILE: the calls by routine, shape, device and reason, as lines of JSON (docs/blas.md
-// describes the fields); TRINE_BLAS_LOG_CALLS=1: each call. `trine why --trace FILE` reads both.
+// TRINE_BLAS_LOG=FILE: the calls by routine, shape, device and reason, as lines of JSON
+// (docs/blas.md describes the fields); TRINE_BLAS_LOG_CALLS=1: each call. `trine why --trace FILE`
+// reads both.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,9 @@ namespace trine::blas {
 const char* forwarded_name(unsigned index);
 unsigned forwarded_count();
 
-/// Calls gather in memory and go to the file in whole lines, by one write each time, so that processes
-/// that share the file don't cut each other's lines: every few seconds, when there are too many of them,
-/// and at exit.
+/// Calls gather in memory and go to the file in whole lines, by one write each time, so that
+/// processes that share the file don't cut each other's lines: every few seconds, when there are
+/// too many of them, and at exit.
 class Log {
  public:
   static bool is_on() { return on_; }

@@ -19,8 +19,8 @@ struct Sizes {
     return m * n <= product && m * n * k <= product;
   }
 };
-/// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some µs
-/// and has threads, if there are several; docs/results has the sizes where they meet.
+/// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some
+/// µs and has threads, if there are several; docs/results has the sizes where they meet.
 extern const Sizes small;
 /// Up to these, and with increments of 1, a routine calls its kernel at once: as above, or 0 where
 /// calls are logged or a device is named, and before the library has been initialized.

@@ -147,8 +147,8 @@ HWY_INLINE bool rounds(const Near& near, float* result) {
   return *result == static_cast<float>(near.sum + near.bound);
 }
 
-// Calls f(a, b), and g(a, b) in turn, for f64 vectors of x and y, 0 beyond the end. y is x where the
-// terms have one factor.
+// Calls f(a, b), and g(a, b) in turn, for f64 vectors of x and y, 0 beyond the end. y is x where
+// the terms have one factor.
 template <Terms kTerms, class X, class Y, class F, class G>
 HWY_INLINE void for_pairs(int64_t n, const X& x, const Y& y, F&& f, G&& g) {
   using T = std::remove_cvref_t<decltype(x[0])>;
@@ -343,8 +343,8 @@ struct Parts {
   double upper, lower;
   bool is_good;  // s was always near `start`; and with kOnGrid the parts are exact
 };
-// Where a term is infinite, Inf - Inf would raise a flag that no chain does. AVX-512 subtracts without
-// flags at no cost; elsewhere a test at each step would take a third longer.
+// Where a term is infinite, Inf - Inf would raise a flag that no chain does. AVX-512 subtracts
+// without flags at no cost; elsewhere a test at each step would take a third longer.
 HWY_INLINE DoubleVector quiet_subtract(DoubleVector a, DoubleVector b) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return {

@@ -9,8 +9,8 @@
 extern "C" {
 TRINE_BLAS_SHOWN void xerbla_(const char* routine, const int* info, std::size_t length);
 TRINE_BLAS_SHOWN void cblas_xerbla(int info, const char* routine, const char* form, ...);
-/// The reference's CBLAS has them for its xerbla_ and for programs that replace it: set while xerbla_
-/// runs on behalf of a CBLAS call, and of one in row-major order, where the operands' places are
-/// swapped.
+/// The reference's CBLAS has them for its xerbla_ and for programs that replace it: set while
+/// xerbla_ runs on behalf of a CBLAS call, and of one in row-major order, where the operands'
+/// places are swapped.
 TRINE_BLAS_SHOWN extern int CBLAS_CallFromC, RowMajorStrg;
 }

@@ -13,8 +13,8 @@
 
 namespace trine::conformance {
 
-/// Which rungs run a case. The whole ladder is for what every rung may get wrong by itself; a GPU rung
-/// costs a compilation for each new combination of dtype, function and map.
+/// Which rungs run a case. The whole ladder is for what every rung may get wrong by itself; a GPU
+/// rung costs a compilation for each new combination of dtype, function and map.
 enum class Rungs { kDefault, kLadder };
 
 /// How a case runs.

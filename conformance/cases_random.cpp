@@ -1,4 +1,5 @@
-// Cases made of random numbers: shapes, strides, offsets, scalars and values that nobody thought of.
+// Cases made of random numbers: shapes, strides, offsets, scalars and values that nobody thought
+// of.
 #include "dice.hpp"
 
 #include "case.hpp"

@@ -99,8 +99,8 @@ void add_layouts(List& list) {
   list.add(plan(8, 4, 2, 1000), "dense", Values::kUniform, {.rungs = Rungs::kLadder});
 }
 
-/// Long thin matrices whose narrow side has no gaps, of several pieces: lines begin and end within words, the narrow
-/// side between boundaries of 16 bytes, or both sides at one.
+/// Long thin matrices whose narrow side has no gaps, of several pieces: lines begin and end within
+/// words, the narrow side between boundaries of 16 bytes, or both sides at one.
 void add_thin(List& list) {
   for (uint32_t size : {1u, 2u, 4u})
     for (const auto& [thin, length] :

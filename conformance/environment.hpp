@@ -10,7 +10,8 @@
 
 namespace trine::conformance {
 
-// The register that holds these modes: MXCSR, whose lowest bits are flags; FPCR, where FZ does both.
+// The register that holds these modes: MXCSR, whose lowest bits are flags; FPCR, where FZ does
+// both.
 #if defined(__x86_64__)
 inline constexpr uint64_t kFlushAndZero = 0x8040, kModes = 0xffc0;
 inline uint64_t float_modes() { return _mm_getcsr(); }

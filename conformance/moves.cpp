@@ -127,8 +127,8 @@ Moves::Outcome Moves::fill(uint64_t seed) {
 
 namespace {
 
-/// A queue over one end's memory: the end's device's, for the host's memory the cpu's. What it is to
-/// write lies on its device before, so that nothing of it happens early.
+/// A queue over one end's memory: the end's device's, for the host's memory the cpu's. What it is
+/// to write lies on its device before, so that nothing of it happens early.
 struct Worker {
   Queue queue;  ///< none where the host's memory has no cpu backend to know it
   Buffer memory;
@@ -191,9 +191,9 @@ void lay_out(End& source, End& target, Dice& dice) {
 
 }  // namespace
 
-// The producer writes the source late, the copy waits for that by an event; then the producer, behind
-// an event of the copy, spoils the source, and the consumer, behind the same, reads the target. What
-// the target must hold is what the producer wrote first.
+// The producer writes the source late, the copy waits for that by an event; then the producer,
+// behind an event of the copy, spoils the source, and the consumer, behind the same, reads the
+// target. What the target must hold is what the producer wrote first.
 Moves::Outcome Moves::copy(uint64_t seed) {
   Dice dice(seed);
   End source, target;

@@ -1,4 +1,5 @@
-// One device under test: runs a case on the rungs that the case asks for and counts what came of it.
+// One device under test: runs a case on the rungs that the case asks for and counts what came of
+// it.
 #pragma once
 
 #include <trine/trine.hpp>
@@ -23,7 +24,8 @@ class Runner {
   int64_t runs_of(const Case& c) const;
   void run(Case c);
 
-  /// Fills, copies and elementwise commands, the same each time: `kMoves` of each, where nothing was asked for by name.
+  /// Fills, copies and elementwise commands, the same each time: `kMoves` of each, where nothing
+  /// was asked for by name.
   static constexpr int64_t kMoves = 100;
   int64_t moves() const;
   void move(int64_t number);

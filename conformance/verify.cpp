@@ -1,4 +1,5 @@
-// Every device runs its list on a thread of its own, so that one may compile while another computes.
+// Every device runs its list on a thread of its own, so that one may compile while another
+// computes.
 #include "verify.hpp"
 
 #include <algorithm>

@@ -23,7 +23,8 @@ trine_status buffer_allocate(trine_device* device, std::uint64_t bytes, std::uin
   return checked([&]() -> trine_status {
     if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: %u is no kind of memory to allocate", kind);
-    // The last huge page is a whole one too: products of 1023 in pages of 4 KiB had 0.83 to 0.93 of 1024's rate.
+    // The last huge page is a whole one too: products of 1023 in pages of 4 KiB had 0.83 to 0.93 of
+    // 1024's rate.
     const bool large = bytes >= kit::kHugePage;
     const std::uint64_t whole = std::max<std::uint64_t>(  // the sum may wrap
         {bytes, kLine, large ? (bytes + kit::kHugePage - 1) / kit::kHugePage * kit::kHugePage : 0});

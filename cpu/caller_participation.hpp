@@ -1,11 +1,11 @@
-// A thread that waits for a queue participates in the work that it waits for: it takes pieces of the
-// running loop like a thread of the pool, so the device has one thread less of its own. If the caller
-// has begun that work itself, the executor's thread participates in the same way.
+// A thread that waits for a queue participates in the work that it waits for: it takes pieces of
+// the running loop like a thread of the pool, so the device has one thread less of its own. If the
+// caller has begun that work itself, the executor's thread participates in the same way.
 //
-// Why: idle threads watch for work on all cores for a while. A caller that slept would wait until the scheduler
-// interrupts one of them, a time slice of 3 to 5 ms for calls of 100 us (measured in
-// docs/decisions/the-caller-participates.md). So one core is always left for the caller, and usually it
-// hasn't slept at all.
+// Why: idle threads watch for work on all cores for a while. A caller that slept would wait until
+// the scheduler interrupts one of them, a time slice of 3 to 5 ms for calls of 100 us (measured in
+// docs/decisions/the-caller-participates.md). So one core is always left for the caller, and
+// usually it hasn't slept at all.
 #pragma once
 
 #include <hwy/cache_control.h>
@@ -22,8 +22,8 @@
 
 namespace trine::cpu {
 
-// A loop's pieces, in parts. A thread takes those of its own part one after the other, then those that are left of others. If
-// one throws, no more are begun.
+// A loop's pieces, in parts. A thread takes those of its own part one after the other, then those
+// that are left of others. If one throws, no more are begun.
 class Loop {
  public:
   // In a line of its own.
@@ -78,8 +78,8 @@ class Loop {
   std::exception_ptr failure_;
 };
 
-// Waits for the end of what other threads have begun: it spins first, as OpenMP's barriers do, because falling
-// asleep and being woken takes longer than most loops.
+// Waits for the end of what other threads have begun: it spins first, as OpenMP's barriers do,
+// because falling asleep and being woken takes longer than most loops.
 template <class Ready>
 void spin_until(Ready ready) {
   constexpr int kSpins = 1000;

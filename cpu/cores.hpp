@@ -1,5 +1,6 @@
-// On which core each thread runs. The scheduler may put a thread that wakes on the core of another one, which works and
-// doesn't yield, though others idle: of 16 threads three to five took part in products of 0.25 ms after a pause, 15 with this.
+// On which core each thread runs. The scheduler may put a thread that wakes on the core of another
+// one, which works and doesn't yield, though others idle: of 16 threads three to five took part in
+// products of 0.25 ms after a pause, 15 with this.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,9 @@
 
 namespace trine::cpu {
 
-// A core has one thread of ours, as far as we know. Nothing is pinned: the scheduler may move a thread afterwards.
-// Limits: other processes are unknown; a core's hardware threads count as cores; a thread that sleeps keeps its core.
+// A core has one thread of ours, as far as we know. Nothing is pinned: the scheduler may move a
+// thread afterwards. Limits: other processes are unknown; a core's hardware threads count as cores;
+// a thread that sleeps keeps its core.
 class Cores : public kit::Allocated {
  public:
   // Does nothing where there are more threads than cores.
@@ -18,8 +20,8 @@ class Cores : public kit::Allocated {
 
   // The calling thread, of that number, works where it is; who has this core looks for another one.
   void occupy(int number);
-  // Moves the calling thread, if another one has this core, to its last core or to one that nobody has. Not where it
-  // may run on fewer cores than there are threads.
+  // Moves the calling thread, if another one has this core, to its last core or to one that nobody
+  // has. Not where it may run on fewer cores than there are threads.
   void settle(int number);
 
  private:

@@ -59,8 +59,8 @@ const char* loops_words() { return kokkos_is_ours() ? "own threads" : "Kokkos's 
 
 // --- Loops -----------------------------------------------------------------------------------
 
-// The loops of an item: on the executor's thread or on that of a caller that waits, with the other one and
-// the pool.
+// The loops of an item: on the executor's thread or on that of a caller that waits, with the other
+// one and the pool.
 class Executor::SharedLoops final : public Parallel {
  public:
   SharedLoops(int threads, Executor& executor, bool by_waiter)
@@ -139,10 +139,10 @@ Executor* Executor::start() {
   return instance;
 }
 
-// From the call to the end of an empty loop over the pool. The least but one of some: a neighbour's turn
-// on the cores is no property of this machine. Less than `kLeast` it is never: the other thread's first
-// pieces lie in this one's cache. Longer than `kMost` no caller shall be held by work that it didn't
-// wait for.
+// From the call to the end of an empty loop over the pool. The least but one of some: a neighbour's
+// turn on the cores is no property of this machine. Less than `kLeast` it is never: the other
+// thread's first pieces lie in this one's cache. Longer than `kMost` no caller shall be held by
+// work that it didn't wait for.
 void Executor::measure_hand_over(double& result, std::chrono::microseconds pause) {
   constexpr int kTries = 5;
   constexpr double kLeast = 8e3, kMost = 50e3;
@@ -221,15 +221,16 @@ void Executor::loop() {
   }
 }
 
-// Whether a waiter may run what is next: what others gave us to call runs on the executor's thread alone.
+// Whether a waiter may run what is next: what others gave us to call runs on the executor's thread
+// alone.
 bool Executor::may_begin() const {
   if (runs_ || !ready_first_) return false;
   const Item& item = *ready_first_->first;
   return item.kind == ItemKind::kRecord ? item.mark->notices.empty() : !item.executors_alone;
 }
 
-// Runs the front item of the first ready queue, then puts the queue where it belongs: at the end of the
-// ready list, into a mark's list, or to rest.
+// Runs the front item of the first ready queue, then puts the queue where it belongs: at the end of
+// the ready list, into a mark's list, or to rest.
 void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
   Queue* queue = ready_first_;
   ready_first_ = queue->next;

@@ -1,12 +1,12 @@
 // Queues and events of the CPU, and the threads that do their work.
 //
-// A queue is a list of items in order. The executor's thread runs whichever queue is ready, one item
-// at a time, and spreads each over the pool (pool.hpp); a caller that waits takes part in its loops
-// (caller_participation.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
-// thread and the pool take part as soon as they are awake. A queue that waits for an event is not ready
-// and holds no thread. Small work runs at once on the caller's thread when its queue is idle.
-// Everything here is guarded by one lock, which is never held while work or a callback runs. Small work on a
-// queue at rest takes no lock, nor does waiting for such a queue.
+// A queue is a list of items in order. The executor's thread runs whichever queue is ready, one
+// item at a time, and spreads each over the pool (pool.hpp); a caller that waits takes part in its
+// loops (caller_participation.hpp). A caller that waits for what nobody has begun begins itself,
+// and the executor's thread and the pool take part as soon as they are awake. A queue that waits
+// for an event is not ready and holds no thread. Small work runs at once on the caller's thread
+// when its queue is idle. Everything here is guarded by one lock, which is never held while work or
+// a callback runs. Small work on a queue at rest takes no lock, nor does waiting for such a queue.
 #pragma once
 
 #include <atomic>
@@ -71,7 +71,8 @@ struct Queue : kit::Allocated {
   char why[kit::kErrorBytes];
   int threads = 1;      // the device's cap
   bool orphan = false;  // destroyed by its owner with work in flight
-  // In the ready list, running, or waiting for a mark. Written under the lock; that it rests is seen without.
+  // In the ready list, running, or waiting for a mark. Written under the lock; that it rests is
+  // seen without.
   std::atomic<bool> scheduled{false};
   Item* first = nullptr;
   Item* last = nullptr;
@@ -90,8 +91,9 @@ class Executor : public kit::Allocated {
  public:
   // One without threads: who makes an item ready runs it.
   Executor();
-  // The process's executor, started by the first call; throws kit::Failure, which says what could not. That of a child
-  // which was forked after this had begun has no threads: those of OpenMP can't start there.
+  // The process's executor, started by the first call; throws kit::Failure, which says what could
+  // not. That of a child which was forked after this had begun has no threads: those of OpenMP
+  // can't start there.
   static Executor* start();
 
   // That a launch may use, a waiting caller's among them.
@@ -107,8 +109,9 @@ class Executor : public kit::Allocated {
   bool queue_idle(Queue* queue);
   void queue_wait_mark(Queue* queue, const SharedMark& mark);
 
-  // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight and
-  // the `nanoseconds` that it takes there are less than other threads would save; else on the executor.
+  // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight
+  // and the `nanoseconds` that it takes there are less than other threads would save; else on the
+  // executor.
   template <class Payload>
   void submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&), Payload payload) {
     static_assert(sizeof(Payload) <= Item::kPayload && std::is_trivially_copyable_v<Payload>);

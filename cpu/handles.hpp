@@ -1,5 +1,6 @@
 // The handles of the contract as the CPU backend has them, and the functions of its table, by what
-// they are about: backend.cpp (devices, the table), device.cpp, queues.cpp, buffers.cpp, operations.cpp.
+// they are about: backend.cpp (devices, the table), device.cpp, queues.cpp, buffers.cpp,
+// operations.cpp.
 #pragma once
 
 #include <atomic>
@@ -41,9 +42,9 @@ struct trine_buffer : trine::kit::Allocated {
 
 namespace trine::cpu {
 
-// Every function that can fail runs through this: what a program traps is not ours to raise. Those that compute with
-// integers alone run through kit::guard: putting an environment aside waits for all that the thread has begun, some
-// 10 ns.
+// Every function that can fail runs through this: what a program traps is not ours to raise. Those
+// that compute with integers alone run through kit::guard: putting an environment aside waits for
+// all that the thread has begun, some 10 ns.
 template <class Body>
 trine_status checked(Body&& body) noexcept {
   const kit::FloatEnvironment environment;
@@ -58,8 +59,8 @@ inline void release(trine_device* device) {
   if (device->references.fetch_sub(1) == 1) delete device;
 }
 
-// Fills everything but compute_units, which the executor knows: the processor's name, memory, and whether
-// its arithmetic is the one that the numerics are stated in.
+// Fills everything but compute_units, which the executor knows: the processor's name, memory, and
+// whether its arithmetic is the one that the numerics are stated in.
 void describe_processor(trine_device_facts& facts);
 
 void fill_queue_table(trine_backend& table);

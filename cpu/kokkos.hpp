@@ -1,8 +1,9 @@
-// The one place that knows what differs between Kokkos 3.4 and 5. Kokkos 3.4 throws off the thread that initialized
-// it, so one thread calls all functions of this file but the first: the executor's.
+// The one place that knows what differs between Kokkos 3.4 and 5. Kokkos 3.4 throws off the thread
+// that initialized it, so one thread calls all functions of this file but the first: the
+// executor's.
 //
-// Kokkos runs the rungs that are written in it. The loops of all others run on threads of our own (pool.hpp), and on
-// Kokkos's only where kokkos_is_ours() says that it isn't.
+// Kokkos runs the rungs that are written in it. The loops of all others run on threads of our own
+// (pool.hpp), and on Kokkos's only where kokkos_is_ours() says that it isn't.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -25,14 +26,14 @@ constexpr bool kSharedKokkos = true;
 constexpr bool kSharedKokkos = false;
 #endif
 
-// Whether callers may take part in loops: not where OMP_PROC_BIND gives each thread a core of its own, nor where the
-// program shares this Kokkos.
+// Whether callers may take part in loops: not where OMP_PROC_BIND gives each thread a core of its
+// own, nor where the program shares this Kokkos.
 inline bool kokkos_is_ours() {
   return !kSharedKokkos && omp_get_proc_bind() == omp_proc_bind_false;
 }
 
-// Starts Kokkos with `threads`, the calling one among them, or takes the one that runs; returns how many
-// there are. Never finalized: at exit work may still be in flight.
+// Starts Kokkos with `threads`, the calling one among them, or takes the one that runs; returns how
+// many there are. Never finalized: at exit work may still be in flight.
 inline int start_kokkos(int threads) {
   if (Kokkos::is_initialized()) return Space().concurrency();
   omp_set_num_threads(threads);  // Kokkos counts as many threads as OpenMP gives by itself
@@ -49,7 +50,8 @@ inline int start_kokkos(int threads) {
   return Space().concurrency();
 }
 
-// Kokkos for a rung, started by the first one with all of the device's threads. Throws where they can't start.
+// Kokkos for a rung, started by the first one with all of the device's threads. Throws where they
+// can't start.
 inline Space kokkos_for(const Parallel& parallel) {
   const int threads = parallel.threads();
   if (!Kokkos::is_initialized() && startable_threads(threads) < threads)

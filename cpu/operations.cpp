@@ -60,7 +60,8 @@ const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint3
   });
 }
 
-// Why this device has no Kokkos for a rung, or null. Kokkos 3.4 can't use fewer threads than it was started with.
+// Why this device has no Kokkos for a rung, or null. Kokkos 3.4 can't use fewer threads than it was
+// started with.
 const char* lacks_kokkos(const trine_device& device) {
   if (!device.executor->has_kokkos()) return "Kokkos doesn't start in a forked child";
   if (device.threads == device.executor->threads()) return nullptr;

@@ -1,5 +1,6 @@
-// The pool: the threads that take part in loops besides the executor's and a caller's. Each watches for a
-// loop for a moment, then sleeps, so that no core is burnt for long: OpenMP's threads spin for milliseconds.
+// The pool: the threads that take part in loops besides the executor's and a caller's. Each watches
+// for a loop for a moment, then sleeps, so that no core is burnt for long: OpenMP's threads spin
+// for milliseconds.
 #pragma once
 
 #include <hwy/cache_control.h>
@@ -18,11 +19,12 @@ namespace trine::cpu {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread watches in a pause: at first, and once more when it was woken because work is near.
-// Together less than 1 ms.
+// How long a thread watches in a pause: at first, and once more when it was woken because work is
+// near. Together less than 1 ms.
 constexpr std::chrono::microseconds kFirstWatch{300}, kSecondWatch{600};
 
-// Asks ready() until it is: true. False if that takes longer than `patience`, or if others want this core.
+// Asks ready() until it is: true. False if that takes longer than `patience`, or if others want
+// this core.
 template <class Ready>
 bool watch(Clock::duration patience, Ready ready) {
   constexpr auto kTurn = std::chrono::microseconds(16);
@@ -41,8 +43,8 @@ bool watch(Clock::duration patience, Ready ready) {
   return true;
 }
 
-// Its threads have numbers from 1. Each sleeps in a place of its own, so that only those wake that a loop wants:
-// who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
+// Its threads have numbers from 1. Each sleeps in a place of its own, so that only those wake that
+// a loop wants: who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
 class Pool : public kit::Allocated {
  public:
   // `cores`: all threads of loops.

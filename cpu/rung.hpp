@@ -1,9 +1,10 @@
 // What a rung of the CPU backend is: one row of data with the functions behind it.
 //
-// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rungs.cpp and so on). A rung never
-// throws, prints or allocates: memory comes from its workspace, threads from `Parallel`. The executor has set the
-// floating-point environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
-// Rungs written in Kokkos (kokkos.hpp) have Kokkos's threads and scratch memory instead.
+// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rungs.cpp and so on).
+// A rung never throws, prints or allocates: memory comes from its workspace, threads from
+// `Parallel`. The executor has set the floating-point environment (round to nearest, no FTZ, no
+// DAZ) on every thread before a body runs. Rungs written in Kokkos (kokkos.hpp) have Kokkos's
+// threads and scratch memory instead.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +25,18 @@ using kit::number_of;
 // The threads that one launch may use. The work is cut into `count` pieces, which idle threads take
 // one after the other; body(index, thread) runs once for each index, and
 // `thread` < threads() names scratch that no other running body uses. Returns when all are done.
-// Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on it.
+// Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on
+// it.
 class Parallel {
  public:
   using Piece = void (*)(void* body, std::int64_t index, int thread);
-  // Which pieces a thread takes: the next one of all, or first those of its own part, which is the same in each loop of as
-  // many pieces, so that its caches hold what it used in the last one.
+  // Which pieces a thread takes: the next one of all, or first those of its own part, which is the
+  // same in each loop of as many pieces, so that its caches hold what it used in the last one.
   enum class Order { ascending, own };
 
   int threads() const { return threads_; }
-  // Null, or who wants to see what the launch reads: pieces that fit a cache, each before it is read.
+  // Null, or who wants to see what the launch reads: pieces that fit a cache, each before it is
+  // read.
   const trine_witness* witness = nullptr;
 
   template <class Body>
@@ -78,9 +81,9 @@ inline bool is_small(double nanoseconds, double hand_over, int threads) {
   return nanoseconds - nanoseconds / threads <= hand_over && nanoseconds <= 2 * hand_over;
 }
 
-// A row of a ladder: the contract's, and the functions behind it. `parameters` are the chosen values as
-// numbers, in the row's order; `threads` is an upper bound of Parallel::threads(). Operations arrive
-// validated by core: rungs check no arguments.
+// A row of a ladder: the contract's, and the functions behind it. `parameters` are the chosen
+// values as numbers, in the row's order; `threads` is an upper bound of Parallel::threads().
+// Operations arrive validated by core: rungs check no arguments.
 template <class Operation>
 struct Rung {
   using Run = void(const Operation& op, const std::int64_t* parameters, void* workspace,
@@ -92,9 +95,10 @@ struct Rung {
 
   trine_rung row;
   Run* run;
-  // How long one thread takes, roughly, for data in the caches; more where `threads` should share it all the same.
-  // Work that would gain less than it costs to hand over runs on the caller's thread.
-  // Null: the rung runs on Kokkos, on all threads of the device, and is called by the executor's thread alone.
+  // How long one thread takes, roughly, for data in the caches; more where `threads` should share
+  // it all the same. Work that would gain less than it costs to hand over runs on the caller's
+  // thread. Null: the rung runs on Kokkos, on all threads of the device, and is called by the
+  // executor's thread alone.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
   WorkspaceBytes* workspace_bytes = nullptr;

@@ -6,10 +6,11 @@
 //   #define HWY_TARGET_INCLUDE "gemm/naive.cpp"   // itself, as the compiler finds it
 //   #include "simd.hpp"
 //   #include "gemm/chain-inl.hpp"                 // what it is made of, in the order of use
-// and is then compiled once per target, with all that it includes from here on: neither this file nor the
-// `-inl.hpp` have include guards, so each is included once. Its kernels stand between HWY_BEFORE_NAMESPACE() and
-// HWY_AFTER_NAMESPACE() in namespace trine::cpu::HWY_NAMESPACE; what is said once (HWY_EXPORT,
-// HWY_DYNAMIC_DISPATCH) stands under #if HWY_ONCE.
+// and is then compiled once per target, with all that it includes from here on: neither this file
+// nor the
+// `-inl.hpp` have include guards, so each is included once. Its kernels stand between
+// HWY_BEFORE_NAMESPACE() and HWY_AFTER_NAMESPACE() in namespace trine::cpu::HWY_NAMESPACE; what is
+// said once (HWY_EXPORT, HWY_DYNAMIC_DISPATCH) stands under #if HWY_ONCE.
 //
 // Targets without a fused MulAdd are disabled where Highway allows it (simd_targets.hpp). Its
 // baseline (EMU128, or with an older g++ SCALAR, of one lane) can't be and has none either, so
@@ -50,9 +51,9 @@ HWY_INLINE V fused_multiply_add(D d, V a, V b, V c) {
 #endif
 }
 
-// Loads and stores of some lanes that touch no other memory: where Highway makes masks of whole loads
-// and blends (EMU128, SSE4, NEON; SCALAR's load), an operand that ends with a page would be read past its
-// end. AVX2's words of 4 and 8 bytes are masked by the hardware.
+// Loads and stores of some lanes that touch no other memory: where Highway makes masks of whole
+// loads and blends (EMU128, SSE4, NEON; SCALAR's load), an operand that ends with a page would be
+// read past its end. AVX2's words of 4 and 8 bytes are masked by the hardware.
 #undef TRINE_MASKS_BY_HAND
 #define TRINE_MASKS_BY_HAND \
   ((HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2) || HWY_TARGET == HWY_SCALAR)

@@ -1,4 +1,5 @@
-// How many threads the pool may have: the process's mask, which ranks of MPI may share, and a trial of its limits.
+// How many threads the pool may have: the process's mask, which ranks of MPI may share, and a trial
+// of its limits.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -66,8 +67,9 @@ struct Attributes {
   pthread_attr_t with_stack;
 };
 
-// Ranks that aren't bound have one mask, and those bound to a socket share its: each takes its part of that. As many
-// ranks have this mask as the node's are spread over all of its cores: those that a thread gets that asks for every one.
+// Ranks that aren't bound have one mask, and those bound to a socket share its: each takes its part
+// of that. As many ranks have this mask as the node's are spread over all of its cores: those that
+// a thread gets that asks for every one.
 int share_of(const Mask& mask) {
   const int ranks = kit::place_on_node().ranks;
   if (ranks == 1 || mask.count == 0) return mask.count;

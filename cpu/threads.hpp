@@ -9,8 +9,9 @@ int process_cpus();
 // Kokkos has no place for more in its table of threads, and doesn't look.
 inline constexpr int kMostThreads = 512;
 
-// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT and kMostThreads.
-// The calling thread takes that mask for its own: threads that it starts inherit it.
+// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT
+// and kMostThreads. The calling thread takes that mask for its own: threads that it starts inherit
+// it.
 int wanted_threads();
 
 // Whether there would be more threads than kMostThreads.
@@ -20,8 +21,8 @@ bool is_bounded();
 // the program where it can't start a thread.
 int startable_threads(int wanted);
 
-// Starts serve(argument) on a thread for ever, with the stack that OpenMP's threads would have; false if the
-// process's limits don't admit it.
+// Starts serve(argument) on a thread for ever, with the stack that OpenMP's threads would have;
+// false if the process's limits don't admit it.
 bool start_thread(void* (*serve)(void*), void* argument);
 
 // Moves the calling thread to another CPU of its mask, if there is one.

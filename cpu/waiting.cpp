@@ -1,4 +1,5 @@
-// How threads wait for the executor: asleep, or taking part in its loops (caller_participation.hpp).
+// How threads wait for the executor: asleep, or taking part in its loops
+// (caller_participation.hpp).
 #include <hwy/cache_control.h>
 #include <sched.h>
 
@@ -15,8 +16,8 @@ void Executor::tell_waiters() {
   if (waiters_ > 0) finished_.notify_all();
 }
 
-// Waits until `done`, which is asked under the lock. One of those who wait for `work` begins it or takes
-// part meanwhile; another does when that one sleeps or leaves.
+// Waits until `done`, which is asked under the lock. One of those who wait for `work` begins it or
+// takes part meanwhile; another does when that one sleeps or leaves.
 template <class Done>
 void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done) {
   constexpr auto kPatience = std::chrono::microseconds(200);
@@ -37,8 +38,8 @@ void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done do
   if (waiters_ > 0 && lends_) finished_.notify_all();  // the place is free
 }
 
-// Takes part in loops as they come, until something has changed, or none came for `patience`, or others
-// want this core: then false, and the caller sleeps without letting go of the lock before.
+// Takes part in loops as they come, until something has changed, or none came for `patience`, or
+// others want this core: then false, and the caller sleeps without letting go of the lock before.
 bool Executor::take_part(Helper& helper, Clock::duration patience,
                          std::unique_lock<std::mutex>& lock) {
   const std::uint64_t seen = changes_;
@@ -52,7 +53,8 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   if (cores_ && !is_thread) cores_->occupy(threads_ - 1);
   const auto helps = [&] { return changed() || helper.participation.help(changed); };
   while (!changed() && watch(patience, helps)) {}
-  // Who made the change has the lock for some instructions more: asleep, this thread would lose 10 us.
+  // Who made the change has the lock for some instructions more: asleep, this thread would lose 10
+  // us.
   constexpr int kSpins = 1000;
   for (int i = 0; i < kSpins && !lock.try_lock(); ++i) hwy::Pause();
   if (!lock) lock.lock();
@@ -61,9 +63,9 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   return helper.participation.offers();  // since it gave up
 }
 
-// Waits for work, or to take part in a waiter's: watches for a moment, then sleeps. On an idle core a thread
-// takes 20 to 60 us to wake, so if the last two long pauses were alike, it wakes up by itself before this
-// one should end, and watches again: less than 1 ms in a pause in all.
+// Waits for work, or to take part in a waiter's: watches for a moment, then sleeps. On an idle core
+// a thread takes 20 to 60 us to wake, so if the last two long pauses were alike, it wakes up by
+// itself before this one should end, and watches again: less than 1 ms in a pause in all.
 void Executor::pause(std::unique_lock<std::mutex>& lock) {
   if (!shares()) return work_.wait(lock);
   const auto begin = Clock::now();
@@ -90,7 +92,8 @@ void Executor::offer(Helper& helper, Loop& loop, int number) {
 }
 
 void Executor::queue_wait(Queue* queue) {
-  // Without the lock: core calls a queue's functions one after the other, and `failure` is set before `scheduled` falls.
+  // Without the lock: core calls a queue's functions one after the other, and `failure` is set
+  // before `scheduled` falls.
   if (!queue->scheduled && queue->failure == TRINE_OK) return;
   const kit::FloatEnvironment environment;  // of work that this thread begins
   std::unique_lock lock(lock_);

@@ -43,15 +43,16 @@ Current::~Current() {
 Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
   describe_device(device_index, facts);
   check(driver().cuDeviceGet(&id, device_index), "cuDeviceGet");
-  // No other process can open a pool's memory, and MPI asks for that where it is given the device's (docs/mpi.md).
-  // mpi/src/place.cpp reads the variable, too: what lies between, the contract and the public API, doesn't know of MPI.
+  // No other process can open a pool's memory, and MPI asks for that where it is given the device's
+  // (docs/mpi.md). mpi/src/place.cpp reads the variable, too: what lies between, the contract and
+  // the public API, doesn't know of MPI.
   const char* const to_mpi = std::getenv("TRINE_MPI_DEVICE_MEMORY");
   has_pools = attribute(id, kMemoryPools) != 0 &&
               !(to_mpi != nullptr && std::strcmp(to_mpi, "direct") == 0);
   int version = 0;
   check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
-  // Captured streams take such launches from 12.3 on. Code for older GPUs has no wait, and this device might run that: a newer
-  // one does, and the driver where it must compile PTX.
+  // Captured streams take such launches from 12.3 on. Code for older GPUs has no wait, and this
+  // device might run that: a newer one does, and the driver where it must compile PTX.
   const bool from_ptx = std::getenv("CUDA_FORCE_PTX_JIT") != nullptr;
   begins_early = version >= 12030 && has_code_of("90") && !from_ptx;
   max_pitch = static_cast<std::size_t>(attribute(id, kMaxPitch));

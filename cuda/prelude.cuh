@@ -1,8 +1,8 @@
 // The words of the kernels that both languages share (backends/gpu/kernels/), in CUDA C++;
 // opencl/prelude.cl has them in OpenCL C, docs/writing-a-backend.md the list. The
 // generator prints this file in front of every kernel file and then the kernel file once per
-// instance: in a namespace of its own, with the row's macros defined and the entries' names suffixed
-// by their values.
+// instance: in a namespace of its own, with the row's macros defined and the entries' names
+// suffixed by their values.
 #pragma once
 
 typedef unsigned char uchar;
@@ -11,9 +11,9 @@ typedef unsigned int uint;
 typedef unsigned long ulong;  // 64 bits, as in OpenCL
 
 // --- Where things live ----------------------------------------------------------------------
-#define GLOBAL               // memory of the device, in pointer types
-#define LOCAL __shared__     // memory of the group: LOCAL float tile[32][33];
-#define LOCAL_POINTER        // the same, in pointer types
+#define GLOBAL            // memory of the device, in pointer types
+#define LOCAL __shared__  // memory of the group: LOCAL float tile[32][33];
+#define LOCAL_POINTER     // the same, in pointer types
 #define DEVICE static __device__ __forceinline__
 #define INLINED DEVICE  // which OpenCL has to ask for
 #define RESTRICT __restrict__
@@ -21,8 +21,8 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 
 // `name` points to `bytes` bytes of local memory, aligned to 128. In CUDA their number is the
 // launch's dynamic_local_bytes (any number up to the device's limit); in OpenCL it is `bytes`.
-#define LOCAL_ARENA(name, bytes)                          \
-  extern __shared__ __align__(128) uchar trine_arena[];   \
+#define LOCAL_ARENA(name, bytes)                        \
+  extern __shared__ __align__(128) uchar trine_arena[]; \
   uchar* const name = trine_arena
 
 // An instruction of NVIDIA's target sm_90a with one constant. How many registers a kernel begins
@@ -31,9 +31,7 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 #define BEGIN_WITH_REGISTERS(count) ((void)0)
 
 // Where p points, as PTX counts local memory.
-DEVICE uint local_address(const LOCAL_POINTER void* p) {
-  return (uint)__cvta_generic_to_shared(p);
-}
+DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)__cvta_generic_to_shared(p); }
 
 // --- Kernels --------------------------------------------------------------------------------
 #define PASTE2(a, b) a##b
@@ -51,10 +49,10 @@ DEVICE int local_x() { return threadIdx.x; }
 DEVICE int group_x() { return blockIdx.x; }
 DEVICE int groups_x() { return gridDim.x; }
 
-// A row that `begins_early` has its kernels begin while the launch before them ends: before this, no memory but the
-// group's own may be read or written. The next launch may then begin likewise, once all groups of this one are here. What
-// the launch before it wrote isn't read-only: such kernels' inputs aren't RESTRICT, but for A and B of products, which only
-// background copies read.
+// A row that `begins_early` has its kernels begin while the launch before them ends: before this,
+// no memory but the group's own may be read or written. The next launch may then begin likewise,
+// once all groups of this one are here. What the launch before it wrote isn't read-only: such
+// kernels' inputs aren't RESTRICT, but for A and B of products, which only background copies read.
 DEVICE void await_earlier_launches() {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");
@@ -68,7 +66,7 @@ DEVICE void await_earlier_launches_alone() {
 }
 
 // --- Working together -----------------------------------------------------------------------
-DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
+DEVICE void sync() { __syncthreads(); }    // all of the group are here; local memory is up to date
 DEVICE void sync_warp() { __syncwarp(); }  // all of the warp are here; only where HAVE_WARPS
 DEVICE void sync_memory() { __syncthreads(); }  // and what the group wrote in global memory, too
 
@@ -80,7 +78,10 @@ DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
 // work-items.
 DEVICE uint take_ticket(uint* counter) {
   uint ticket;
-  __asm__ volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(counter) : "memory");
+  __asm__ volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;"
+                   : "=r"(ticket)
+                   : "l"(counter)
+                   : "memory");
   return ticket;
 }
 
@@ -96,7 +97,7 @@ DEVICE uint as_uint(float x) { return __float_as_uint(x); }
 DEVICE float as_float(uint x) { return __uint_as_float(x); }
 DEVICE ulong as_ulong(double x) { return static_cast<ulong>(__double_as_longlong(x)); }
 DEVICE double as_double(ulong x) { return __longlong_as_double(static_cast<long long>(x)); }
-DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }  // clz(0) is 32
+DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }           // clz(0) is 32
 DEVICE int clz(ulong x) { return __clzll(static_cast<long long>(x)); }  // 64
 DEVICE uint mul_hi(uint a, uint b) { return __umulhi(a, b); }
 DEVICE ulong mul_hi(ulong a, ulong b) { return __umul64hi(a, b); }

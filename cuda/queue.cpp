@@ -11,7 +11,8 @@ Pointer pointer_of(const void* handle, uint64_t offset) {
   return reinterpret_cast<Pointer>(handle) + offset;
 }
 
-/// Local memory that a launch may ask for without leave: 48 KB, less what the kernel has besides (barriers).
+/// Local memory that a launch may ask for without leave: 48 KB, less what the kernel has besides
+/// (barriers).
 constexpr uint32_t kWithoutLeave = 47 << 10;
 
 }  // namespace
@@ -68,8 +69,8 @@ trine_buffer* Queue::allocate(uint64_t bytes) {
 
 // --- Copies -------------------------------------------------------------------------------------
 
-// The driver reads host memory that it hasn't pinned at the call, whatever comes before on the stream:
-// such a copy is made when nothing does.
+// The driver reads host memory that it hasn't pinned at the call, whatever comes before on the
+// stream: such a copy is made when nothing does.
 void Queue::await_turn(const trine_copy& copy, uint64_t bytes) {
   if (copy.direction != TRINE_HOST_TO_DEVICE) return;
   const auto* begin = static_cast<const char*>(copy.source) + copy.source_offset;
@@ -79,7 +80,8 @@ void Queue::await_turn(const trine_copy& copy, uint64_t bytes) {
   device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 
-// The driver is done with pageable host memory when such a copy returns, asynchronous by name or not.
+// The driver is done with pageable host memory when such a copy returns, asynchronous by name or
+// not.
 void Queue::copy_and_wait(const trine_copy& copy) {
   this->copy(copy);
   wait();

@@ -1,5 +1,5 @@
-/* Conjugate gradients on a device, in C: conjugate_gradients.cpp has the same steps and the comments on
- * them, and gives the same bits.
+/* Conjugate gradients on a device, in C: conjugate_gradients.cpp has the same steps and the
+ * comments on them, and gives the same bits.
  *
  *   conjugate_gradients_c [DEVICE]     "cpu" by default
  */

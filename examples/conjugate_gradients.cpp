@@ -1,11 +1,11 @@
-// Conjugate gradients on a device, without a wait for a sum in the loop: each dot product and quotient
-// stays there and scales the next step. The residuals have the same bits on every device, and in C,
-// Fortran and Python (conjugate_gradients.c, .f90, .py).
+// Conjugate gradients on a device, without a wait for a sum in the loop: each dot product and
+// quotient stays there and scales the next step. The residuals have the same bits on every device,
+// and in C, Fortran and Python (conjugate_gradients.c, .f90, .py).
 //
 //   conjugate_gradients [DEVICE]…     "cpu", "opencl:0", "cuda:0"; by default all devices
 //
-// Solves A x = b for a symmetric matrix with a heavy diagonal, and prints the square of the residual's
-// norm before each step. Exit code 1: it differs between devices or doesn't shrink.
+// Solves A x = b for a symmetric matrix with a heavy diagonal, and prints the square of the
+// residual's norm before each step. Exit code 1: it differs between devices or doesn't shrink.
 #include <trine/trine.hpp>
 
 #include <cstdio>

@@ -1,10 +1,10 @@
-// The heat equation on the unit square, cold at its edge: Kokkos computes the steps, Trine transposes and
-// sums Kokkos' Views where they lie.
+// The heat equation on the unit square, cold at its edge: Kokkos computes the steps, Trine
+// transposes and sums Kokkos' Views where they lie.
 //
-// Peaceman and Rachford's half step is implicit along the rows: each row is a tridiagonal system that one
-// thread solves while its elements pass by. The other half step is the same along the columns: so the
-// program transposes and calls the same kernel. The energy is the exact sum of squares: it has the same
-// bits however many threads there are.
+// Peaceman and Rachford's half step is implicit along the rows: each row is a tridiagonal system
+// that one thread solves while its elements pass by. The other half step is the same along the
+// columns: so the program transposes and calls the same kernel. The energy is the exact sum of
+// squares: it has the same bits however many threads there are.
 #include <Kokkos_Core.hpp>
 #include <trine/kokkos.hpp>
 #include <trine/trine.hpp>

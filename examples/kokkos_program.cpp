@@ -1,7 +1,8 @@
-// Trine inside a Kokkos program: Kokkos fills a matrix, Trine transposes, multiplies and sums it where
-// it lies, Kokkos reads the result. Only pointer, extents and strides pass between the two, so the
-// program's Kokkos (any version, static or shared) and the one hidden in Trine's cpu backend don't
-// meet. With a CUDA build of Kokkos, Views in CudaSpace go to trine::open("cuda:0") the same way.
+// Trine inside a Kokkos program: Kokkos fills a matrix, Trine transposes, multiplies and sums it
+// where it lies, Kokkos reads the result. Only pointer, extents and strides pass between the two,
+// so the program's Kokkos (any version, static or shared) and the one hidden in Trine's cpu backend
+// don't meet. With a CUDA build of Kokkos, Views in CudaSpace go to trine::open("cuda:0") the same
+// way.
 #include <Kokkos_Core.hpp>
 #include <trine/kokkos.hpp>
 #include <trine/trine.hpp>

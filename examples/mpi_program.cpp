@@ -1,4 +1,5 @@
-// An array that is distributed over ranks: its sum and norm have the same bits on any number of ranks.
+// An array that is distributed over ranks: its sum and norm have the same bits on any number of
+// ranks.
 //   mpirun -n 4 mpi_program
 #include <trine/mpi.hpp>
 

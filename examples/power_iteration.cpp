@@ -1,10 +1,10 @@
-// Power iteration: the largest eigenvalue of a symmetric matrix, found on a device. Products, norms and
-// quotients stay there, and the program waits once, at the end.
+// Power iteration: the largest eigenvalue of a symmetric matrix, found on a device. Products, norms
+// and quotients stay there, and the program waits once, at the end.
 //
 //   power_iteration [DEVICE]…     "cpu", "opencl:0", "cuda:0"; by default all devices
 //
-// a_ij = min(i, j) has the largest eigenvalue 1 / (4 sin^2(pi / (4 n + 2))), nine times the next one.
-// Exit code 1: the estimates differ between devices by a bit, or aren't right.
+// a_ij = min(i, j) has the largest eigenvalue 1 / (4 sin^2(pi / (4 n + 2))), nine times the next
+// one. Exit code 1: the estimates differ between devices by a bit, or aren't right.
 #include <trine/trine.hpp>
 
 #include <algorithm>

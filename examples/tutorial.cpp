@@ -1,11 +1,11 @@
-// docs/tutorial.md, step by step: the same computation by loops, by calls on host data, and on data that
-// stays on a device, with the time of each.
+// docs/tutorial.md, step by step: the same computation by loops, by calls on host data, and on data
+// that stays on a device, with the time of each.
 //
 //   tutorial [DEVICE]…     "cpu", "opencl:0", "cuda:0"; by default all devices
 //
-// Where does a walker end who goes from place to place at random? p(i, j) is the probability of a step
-// from i to j; that of two steps is p p, and so ten squarings give 1024 steps. Then it doesn't matter any
-// more where the walk began: all rows are equal.
+// Where does a walker end who goes from place to place at random? p(i, j) is the probability of a
+// step from i to j; that of two steps is p p, and so ten squarings give 1024 steps. Then it doesn't
+// matter any more where the walk began: all rows are equal.
 #include <trine/trine.hpp>
 
 #include <algorithm>
@@ -85,8 +85,8 @@ Matrix resident(const Matrix& start, const std::string& device) {
   return result;
 }
 
-/// The best time of those within two seconds: the first call on a device also wakes it and builds its
-/// kernels.
+/// The best time of those within two seconds: the first call on a device also wakes it and builds
+/// its kernels.
 template <class Compute>
 Matrix timed(const std::string& what, Compute&& compute) {
   Matrix result;

@@ -70,7 +70,8 @@ typedef struct Reading {
   Shape shapes[2];
 } Reading;
 
-/* Whether subscript `d` goes on where `last` ends, in every array, and both together can be counted. */
+/* Whether subscript `d` goes on where `last` ends, in every array, and both together can be
+ * counted. */
 static int goes_on(const Reading* of, int last, int d) {
   int64_t end, both;
   for (int i = 0; i < of->count; ++i) {
@@ -83,8 +84,8 @@ static int goes_on(const Reading* of, int last, int d) {
   return 1;
 }
 
-/* Counts two subscripts as one where the second goes on where the first ends, or has one value; and all
- * where there are no elements. */
+/* Counts two subscripts as one where the second goes on where the first ends, or has one value; and
+ * all where there are no elements. */
 static void join_subscripts(Reading* of) {
   Shape* const first = &of->shapes[0];
   const int rank = first->rank;
@@ -107,7 +108,8 @@ static void join_subscripts(Reading* of) {
   }
 }
 
-/* Reads one array, or two of one shape where `y` is there. Where there are more than two subscripts, they are joined. */
+/* Reads one array, or two of one shape where `y` is there. Where there are more than two
+ * subscripts, they are joined. */
 static int read_arrays(Array* x, Array* y, Reading* of) {
   *of = (Reading){.count = y ? 2 : 1, .arrays = {x, y}};
   if (!read_shape("x", x, &of->shapes[0]) || (y && !read_shape("y", y, &of->shapes[1]))) return 0;
@@ -120,7 +122,8 @@ static int read_arrays(Array* x, Array* y, Reading* of) {
   return 1;
 }
 
-/* Where the order of elements doesn't matter: parts are large if their two subscripts have the most values. */
+/* Where the order of elements doesn't matter: parts are large if their two subscripts have the most
+ * values. */
 static void put_longest_first(Reading* of) {
   for (int to = 0; to < 2 && of->shapes[0].rank > 2; ++to)
     for (int d = to + 1; d < of->shapes[0].rank; ++d) {
@@ -134,8 +137,8 @@ static void put_longest_first(Reading* of) {
     }
 }
 
-/* An array's elements whose subscripts behind the second are `outer`, as a matrix: the first subscript is the
- * fastest, that of a view's columns. */
+/* An array's elements whose subscripts behind the second are `outer`, as a matrix: the first
+ * subscript is the fastest, that of a view's columns. */
 static trine_host_view_t part_of(const Reading* of, int which, const int64_t* outer) {
   const Shape* const shape = &of->shapes[which];
   Array* const array = of->arrays[which];

@@ -2,8 +2,8 @@
 // failure here is an error: without a folder, or with a damaged entry, programs are just compiled.
 //
 // Folder: TRINE_CACHE_DIR (empty: no cache), else XDG_CACHE_HOME/trine, else HOME/.cache/trine; in
-// it opencl/<key>.bin. An entry is written to a temporary and renamed. Its checksum is tested before
-// a driver sees a byte of it: Oclgrind aborts on a damaged binary.
+// it opencl/<key>.bin. An entry is written to a temporary and renamed. Its checksum is tested
+// before a driver sees a byte of it: Oclgrind aborts on a damaged binary.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,8 @@ struct Program : kit::Allocated {
   HeldProgram program;
 };
 
-/// Programs of one cl_context: built from the embedded sources at first use, or from the binaries that the
-/// cache kept, and held until the context goes.
+/// Programs of one cl_context: built from the embedded sources at first use, or from the binaries
+/// that the cache kept, and held until the context goes.
 class Context : public kit::Allocated {
  public:
   Context(Device& device, HeldContext native) : device_(device), native_(std::move(native)) {}
@@ -83,8 +83,8 @@ struct Stamp {
   int slot = 0;
 };
 
-/// Places in device memory where stamp kernels write the time, for events on queues whose driver should not
-/// do it (service/stamp.cl).
+/// Places in device memory where stamp kernels write the time, for events on queues whose driver
+/// should not do it (service/stamp.cl).
 class Stamps {
  public:
   explicit Stamps(Device& device) : device_(device) {}
@@ -131,8 +131,8 @@ struct Device final : trine_device {
   const Found where;
   bool is_nvidia = false;      // the driver's own stamps cost 11 us a launch there
   int compute_capability = 0;  // NVIDIA's: 90 is 9.0
-  // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once more, for
-  // work-groups of any size: half of what a first run took.
+  // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once
+  // more, for work-groups of any size: half of what a first run took.
   bool keeps_programs = false;
   std::unique_ptr<Context> context;
   HeldQueue service;  // maps and unmaps; whether the device lives

@@ -1,7 +1,8 @@
 // The words of the kernels that both languages share (backends/gpu/kernels/), in OpenCL C;
 // cuda/prelude.cuh has them in CUDA C++, docs/writing-a-backend.md the list. Printed in front of
-// every kernel file when it is embedded; the row's macros come as -D options. The host defines HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of
-// 32), HAVE_F64, HAVE_ATOMIC_64 and HAVE_LOCAL_48K to 1 or 0 as the device has them.
+// every kernel file when it is embedded; the row's macros come as -D options. The host defines
+// HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of 32), HAVE_F64, HAVE_ATOMIC_64 and
+// HAVE_LOCAL_48K to 1 or 0 as the device has them.
 #pragma OPENCL FP_CONTRACT OFF
 #if HAVE_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -22,7 +23,8 @@
 #define LOCAL __local          // memory of the group: LOCAL float tile[32][33];
 #define LOCAL_POINTER __local  // the same, in pointer types
 #define DEVICE static inline
-// A function that takes local memory, where PoCL 3.1 may not inline it: its threads would share that memory.
+// A function that takes local memory, where PoCL 3.1 may not inline it: its threads would share
+// that memory.
 #define INLINED DEVICE __attribute__((always_inline))
 #define RESTRICT restrict
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
@@ -45,7 +47,8 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 #define PASTE(a, b) PASTE2(a, b)  // of what the macros a and b stand for
 
 // KERNEL_OF(name, x, y)(arguments) { … }: groups of exactly x * y work-items.
-// KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here; the last word is CUDA's alone.
+// KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here; the last word is CUDA's
+// alone.
 #define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 #define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
 
@@ -98,7 +101,8 @@ DEVICE uint shuffle_xor(uint v, int mask) {
 DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory"); }
 #endif
 
-// --- CPUs behind OpenCL: hints to their memory, where the compiler has them -------------------------
+// --- CPUs behind OpenCL: hints to their memory, where the compiler has them
+// -------------------------
 #ifdef __has_builtin
 #if __has_builtin(__builtin_prefetch)
 #define prefetch_line(p) __builtin_prefetch((const __private void*)(ulong)(p))
@@ -120,7 +124,8 @@ DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "me
 #define stores_done()  // those past the cache come before what this work-item stores later
 #endif
 
-// --- Bits: as_uint, as_int, as_float, as_ulong, as_long, as_double, clz, mul_hi are OpenCL's own. -----
+// --- Bits: as_uint, as_int, as_float, as_ulong, as_long, as_double, clz, mul_hi are OpenCL's own.
+// -----
 // --- Vectors: CUDA's constructors ------------------------------------------------------------
 #define make_float4(a, b, c, d) ((float4)(a, b, c, d))
 #define make_double2(a, b) ((double2)(a, b))

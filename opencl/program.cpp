@@ -1,4 +1,5 @@
-// Builds programs: macros in front of the embedded text, so that nothing needs quoting as an option.
+// Builds programs: macros in front of the embedded text, so that nothing needs quoting as an
+// option.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -107,7 +108,8 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   program.program.reset(driver().clCreateProgramWithSource(native(), 2, texts, lengths, &code));
   device_.check(code, "clCreateProgramWithSource");
   code = build(program);
-  // PoCL 3.1 gives up where another process builds the same program for the same folder: each takes the other's file away.
+  // PoCL 3.1 gives up where another process builds the same program for the same folder: each takes
+  // the other's file away.
   if (code == CL_BUILD_PROGRAM_FAILURE && device_.keeps_programs) code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
   if (device_.is_nvidia) retarget(program);
@@ -144,8 +146,8 @@ void Context::fail_build(Program& program, cl_int code) {
   } catch (const std::bad_alloc&) {  // the code alone must do
   }
   if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
-  // The variant's refusal has looked at the device before: that it doesn't build is a defect, of the kernel
-  // or of the driver's compiler, and must not pass for a rung that refuses.
+  // The variant's refusal has looked at the device before: that it doesn't build is a defect, of
+  // the kernel or of the driver's compiler, and must not pass for a rung that refuses.
   kit::fail(TRINE_BACKEND_ERROR, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
             program.file, error_name(code), log);
 }

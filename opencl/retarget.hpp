@@ -9,8 +9,8 @@
 
 namespace trine::opencl {
 
-/// The PTX of such a program, of one kernel, for that target, the comments taken away; empty if there
-/// are none, or if this isn't the PTX that NVIDIA's compiler is known to make.
+/// The PTX of such a program, of one kernel, for that target, the comments taken away; empty if
+/// there are none, or if this isn't the PTX that NVIDIA's compiler is known to make.
 kit::String retargeted(std::string_view ptx);
 
 }  // namespace trine::opencl

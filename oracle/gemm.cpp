@@ -119,7 +119,8 @@ void compute(const trine_gemm& op) {
            });
 }
 
-/// body(S{}, T{}): the C++ types of a gemm's elements and of its chains. i32 wraps, so it is unsigned.
+/// body(S{}, T{}): the C++ types of a gemm's elements and of its chains. i32 wraps, so it is
+/// unsigned.
 template <class Body>
 void with_types(const trine_gemm& op, Body&& body) {
   if (trine_is_accurate(&op)) return body(float{}, double{});

@@ -30,8 +30,8 @@ struct Exactness {
   double operand = 0;  ///< what it may take off an operand, however small that is
 };
 
-/// How far each element of C (batch, row, column order) of a rung with another order of operations, or other
-/// arithmetic, may lie from the chain's. C holds its values from before the operation.
+/// How far each element of C (batch, row, column order) of a rung with another order of operations,
+/// or other arithmetic, may lie from the chain's. C holds its values from before the operation.
 std::vector<double> error_bounds(const trine_gemm& op, const Exactness& exactness);
 /// The same at chosen positions.
 std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,

@@ -221,8 +221,8 @@ void reference(const Operation& op) {
 Exactness exactness_of(uint32_t dtype, uint32_t numerics) {
   if (dtype == TRINE_F64) return {std::numeric_limits<double>::epsilon() / 2};
   const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
-  // fast f32 may multiply two TF32 parts of each operand: docs/numerics.md has the derivation. TF32's
-  // numbers are multiples of 2^-136.
+  // fast f32 may multiply two TF32 parts of each operand: docs/numerics.md has the derivation.
+  // TF32's numbers are multiples of 2^-136.
   if (numerics == TRINE_FAST) return {8 * f32, 0x1p-136};
   return {f32};
 }

@@ -1,5 +1,5 @@
-// The values that inputs are made of: twenty-two classes from friendly to nasty, each a pure function
-// of (seed, position), assembled from random bits without libm.
+// The values that inputs are made of: twenty-two classes from friendly to nasty, each a pure
+// function of (seed, position), assembled from random bits without libm.
 //
 // Some classes have structure along a "line", which is what one result is made of: for reduce the
 // whole view, a row or a column; elsewhere a row.
@@ -34,10 +34,11 @@ enum class Values : uint32_t {
   kNearOne,         ///< 1 ± 2^-10: products stay finite
   kCancelModerate,  ///< 2^±30, each with its negative in the same line
   kCancelSlowly,  ///< the same; exponents sink and rise slowly along a line: f32 2^±100, f64 2^±300
-  kCancelByTurns,  ///< the same; exponents of 100 and -100 (f64 300) by turns of 1, 2, 4 … 128 neighbours
+  kCancelByTurns,  ///< the same; exponents of 100 and -100 (f64 300) by turns of 1, 2, 4 … 128
+                   ///< neighbours
   kLone,           ///< uniform, and about one in 2^16 is the least denormal
-  kLateInfinity,  ///< wide, an infinity at seven eighths of a line
-  kTail,          ///< 1 ± 2^-10, and about one in 64 is smaller, of any exponent
+  kLateInfinity,   ///< wide, an infinity at seven eighths of a line
+  kTail,           ///< 1 ± 2^-10, and about one in 64 is smaller, of any exponent
 };
 
 std::span<const Values> all_values();

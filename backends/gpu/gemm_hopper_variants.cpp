@@ -129,8 +129,7 @@ const char* tensor_refuses(const Request& request) {
   const bool widens = trine_is_accurate(&op);
   if (op.dtype != TRINE_F64 && !widens)
     return "tensor_specialized is for f64, and for f32 of numerics accurate";
-  if (widens && (tile.forms & kWidens) == 0)
-    return "of f32 there are all tiles but 128x56";
+  if (widens && (tile.forms & kWidens) == 0) return "of f32 there are all tiles but 128x56";
   return role_refuses<kTensorRung>(request, tile);
 }
 

@@ -69,7 +69,8 @@ inline Shape shape_of(const trine_reduce& op, bool ordered) {
   return shape;
 }
 
-/// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
+/// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch
+/// finishes.
 inline bool finishes_at_once(const Target& target) {
   return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
 }

@@ -77,8 +77,8 @@ uint64_t workspace_bytes(const Request& request) {
   return sums == 0 ? 0 : TRINE_CONTROL_BYTES + uint64_t(sums * 8);
 }
 
-/// Sums `count` elements of a level by `groups` groups. `from`, `to`: the first sum of the level below
-/// and of this one in the workspace.
+/// Sums `count` elements of a level by `groups` groups. `from`, `to`: the first sum of the level
+/// below and of this one in the workspace.
 struct Level {
   int64_t groups, count, from, to;
   int32_t number;

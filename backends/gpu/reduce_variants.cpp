@@ -1,6 +1,6 @@
-// The upper end of reduce's ladder on GPU backends, for any function, view and axis: how a call lies
-// over groups of work-items, and which rung takes it. kernels/reduce/tile.h has the picture that this
-// geometry fills; the historic sums are in reduce_sum_variants.cpp.
+// The upper end of reduce's ladder on GPU backends, for any function, view and axis: how a call
+// lies over groups of work-items, and which rung takes it. kernels/reduce/tile.h has the picture
+// that this geometry fills; the historic sums are in reduce_sum_variants.cpp.
 #include <array>
 #include <string_view>
 
@@ -9,8 +9,8 @@
 namespace trine::gpu {
 namespace {
 
-// What the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even wave. H200,
-// f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
+// What the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even wave.
+// H200, f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
 constexpr int64_t kGroupsPerUnit = 3;
 
 /// Several groups share a tile only while tiles alone don't fill the device.
@@ -35,8 +35,8 @@ Tiling tile(const Shape& s, int64_t chunk, const Target& target) {
     t.width = int32_t(divide_up(s.results, t.tiles));
     t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
   } else {
-    // A full chunk for each lane, so that a group has as much in flight on short rows as on long ones
-    // (H200, f32 65536 x 1024: four elements a lane 0.08 of copy).
+    // A full chunk for each lane, so that a group has as much in flight on short rows as on long
+    // ones (H200, f32 65536 x 1024: four elements a lane 0.08 of copy).
     t.col_lanes = int32_t(std::min(power_above(divide_up(s.cols, chunk)), threads));
     t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
     t.width = int32_t(std::min(s.results, threads / t.lanes));
@@ -65,7 +65,8 @@ Tiling product_tile(const Shape& s, const Target& target) {
   return t;
 }
 
-// --- exact -----------------------------------------------------------------------------------------
+// --- exact
+// -----------------------------------------------------------------------------------------
 
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
 constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG", "DOT"};
@@ -96,7 +97,8 @@ int kind_of(const trine_reduce& op) {
   }
 }
 
-/// 64-bit words of one record of a tile shared by groups (exact_sum.h; exact_fold.h: value and index).
+/// 64-bit words of one record of a tile shared by groups (exact_sum.h; exact_fold.h: value and
+/// index).
 int64_t record_words(const trine_reduce& op) {
   if (!is_float(op.dtype) || op.function != TRINE_SUM) return 2;
   if (kind_of(op) == kSum) return 5 + (op.dtype == TRINE_F32 ? 11 : 67);
@@ -161,7 +163,8 @@ void add_launch(const Request& request, const Tiling& t, Phase phase, int64_t gr
   l.i64(s.second.result_stride).i64(s.second.row_stride).i64(s.second.col_stride);
 }
 
-/// One launch if groups that share a result can finish it, else one that accumulates and one that finishes.
+/// One launch if groups that share a result can finish it, else one that accumulates and one that
+/// finishes.
 void add_launches(const Request& request, const Tiling& t, bool whole, Plan& plan) {
   add_launch(request, t, whole ? kWhole : kAccumulate, t.tiles * t.splits, plan);
   if (!whole) add_launch(request, t, kFinish, t.tiles, plan);
@@ -175,16 +178,17 @@ void exact_plan(const Request& request, Plan& plan) {
   add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
-// --- exact_lines: many sums of f32 ----------------------------------------------------------------
+// --- exact_lines: many sums of f32
+// ----------------------------------------------------------------
 
 constexpr const char* kLineTypes[] = {"float"};
 constexpr const char* kLineThreads[] = {"256", "512", "1024"};
 constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 
-/// As few lanes a line as fill the device. H200, f32, of the read roof (64 MiB read alone: 0.88), by lanes: rows
-/// 4096 x 4096 32 0.81, 64 0.73, 256 0.55; 16384 x 1024 8 0.82, 16 0.78; 1024 x 16384 128 0.80, 64 0.72; 65536 x
-/// 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61,
-/// 32 0.36; 256 x 65536 2 0.82, 8 0.72.
+/// As few lanes a line as fill the device. H200, f32, of the read roof (64 MiB read alone: 0.88),
+/// by lanes: rows 4096 x 4096 32 0.81, 64 0.73, 256 0.55; 16384 x 1024 8 0.82, 16 0.78; 1024 x
+/// 16384 128 0.80, 64 0.72; 65536 x 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16
+/// 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61, 32 0.36; 256 x 65536 2 0.82, 8 0.72.
 struct Lines : Tiling {
   explicit Lines(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
     const Shape& s = shape;
@@ -222,7 +226,8 @@ void lines_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
-// --- exact_columns: few columns of f32 -------------------------------------------------------------
+// --- exact_columns: few columns of f32
+// -------------------------------------------------------------
 
 constexpr const char* kColumnThreads[] = {"256", "512"};
 constexpr Macro kColumnMacros[] = {{"T", kLineTypes}, {"THREADS", kColumnThreads}};
@@ -236,7 +241,8 @@ struct Columns : Tiling {
     splits = int32_t(std::min(divide_up(shape.cols * width, threads * kChunk), units_of(target)));
   }
   static constexpr int64_t kMost = 32, kChunk = 16;
-  /// H200, columns of 4, µs, `exact` and this: 2^12 elements 3.55 5.73; 2^14 6.66 6.11; 2^16 7.2 6.4.
+  /// H200, columns of 4, µs, `exact` and this: 2^12 elements 3.55 5.73; 2^14 6.66 6.11;
+  /// 2^16 7.2 6.4.
   bool many() const { return shape.cols * width >= 1 << 14; }
   /// The doubles of a work-item take 2^17 chunks.
   bool fits() const { return shape.cols * width / (threads * kChunk * splits) < 1 << 17; }
@@ -267,7 +273,8 @@ void columns_plan(const Request& request, Plan& plan) {
   add_launches(request, columns, finishes_at_once(request.target), plan);
 }
 
-// --- exact_short: many sums of a few f32 ------------------------------------------------------------
+// --- exact_short: many sums of a few f32
+// ------------------------------------------------------------
 
 constexpr const char* kShortLengths[] = {"4", "8", "16"};
 constexpr Macro kShortMacros[] = {
@@ -299,7 +306,8 @@ void short_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
-// --- exact_stream: one sum of floats, or a few rows' -----------------------------------------------
+// --- exact_stream: one sum of floats, or a few rows'
+// -----------------------------------------------
 
 constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
 constexpr Macro kStreamMacros[] = {
@@ -308,8 +316,9 @@ constexpr Macro kStreamMacros[] = {
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
 
 /// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
-/// load often. H200, µs with up to 512 and 1024: f32 2^21 6.9, 8.1; 2^22 8.9, 10.0; 2^24 20.3, 20.9;
-/// 2^28 246, 239; f64 2^22 12.9, 13.7; 2^24 35.4, 35.6; 2^28 483, 469; squares 2^24 24.3, 22.9.
+/// load often. H200, µs with up to 512 and 1024: f32 2^21 6.9, 8.1; 2^22 8.9, 10.0;
+/// 2^24 20.3, 20.9; 2^28 246, 239; f64 2^22 12.9, 13.7; 2^24 35.4, 35.6; 2^28 483, 469; squares
+/// 2^24 24.3, 22.9.
 Tiling stream_tiling(const Request& request) {
   constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
   const auto& op = request.as<trine_reduce>();
@@ -320,9 +329,10 @@ Tiling stream_tiling(const Request& request) {
   const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
   const int64_t once = power_above(divide_up(shares, units));
   t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
-  // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator before the wide road where
-  // that takes at most one turn of a loop: a thread's next group adds to the last one's. Its plain loops
-  // (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees no race, are right.
+  // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator
+  // before the wide road where that takes at most one turn of a loop: a thread's next group adds to
+  // the last one's. Its plain loops (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees
+  // no race, are right.
   if (request.target.is_cpu()) t.threads = 256;
   t.splits = int32_t(std::min(divide_up(shares, t.threads), units));
   t.tiles = t.shape.results;
@@ -360,7 +370,8 @@ void stream_plan(const Request& request, Plan& plan) {
   add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
-// --- product_stream: one product of floats --------------------------------------------------------
+// --- product_stream: one product of floats
+// --------------------------------------------------------
 
 constexpr Macro kProductMacros[] = {{"T", std::span(kTypes).first<2>()},
                                     {"THREADS", kExactThreads}};
@@ -551,11 +562,13 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
     wishes.add(named("exact_columns"), 0, "few columns: four of them a work-item");
   if (lines && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
-  // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this: 2 x 8M 22.6, 20.9;
-  // 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in two rounds.
+  // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this:
+  // 2 x 8M 22.6, 20.9; 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in
+  // two rounds.
   const Request request{target, none, call, nullptr};
-  // f64 through NVIDIA's OpenCL, µs, `exact` and this: H100 2^22 36.9, 25.5, 2^26 229, 199; H200 2^26 143, 148. Elsewhere
-  // it wasn't measured, and 1024 work-items of it need more than 32 KB of local memory.
+  // f64 through NVIDIA's OpenCL, µs, `exact` and this: H100 2^22 36.9, 25.5, 2^26 229, 199; H200
+  // 2^26 143, 148. Elsewhere it wasn't measured, and 1024 work-items of it need more than 32 KB of
+  // local memory.
   const bool measured = op.dtype == TRINE_F32 || target.has(TRINE_CAN_INLINE_PTX);
   if (measured && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");

@@ -1,5 +1,6 @@
-// Structs across an interface, the contract's and the C API's: each begins with `size`, its sizeof as its writer
-// knows it. The reader takes the fields both know; a tail that it doesn't know must be zero.
+// Structs across an interface, the contract's and the C API's: each begins with `size`, its sizeof
+// as its writer knows it. The reader takes the fields both know; a tail that it doesn't know must
+// be zero.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace trine::kit {
 
-/// The sizes that a struct has had, version by version; the last is today's. A struct that grows gets its list here:
+/// The sizes that a struct has had, version by version; the last is today's. A struct that grows
+/// gets its list here:
 ///   template <>
 ///   inline constexpr std::size_t sizes_of<trine_rung>[] = {64, sizeof(trine_rung)};
 template <class T>
@@ -18,8 +20,8 @@ inline constexpr std::size_t sizes_of[] = {sizeof(T)};
 template <>
 inline constexpr std::size_t sizes_of<trine_backend>[] = {352, sizeof(trine_backend)};
 
-/// Whether a writer of any version may say this size: one that is smaller than ours and no earlier version's ends
-/// within a field, or lacks some that were always there.
+/// Whether a writer of any version may say this size: one that is smaller than ours and no earlier
+/// version's ends within a field, or lacks some that were always there.
 template <class T>
 constexpr bool is_size_of(std::size_t size) noexcept {
   for (const std::size_t known : sizes_of<T>)
@@ -27,8 +29,8 @@ constexpr bool is_size_of(std::size_t size) noexcept {
   return size > sizeof(T);
 }
 
-/// Copies a foreign struct of `size` bytes into ours; what the writer didn't know becomes zero. False where no version
-/// has that size, or the writer set something that we don't know.
+/// Copies a foreign struct of `size` bytes into ours; what the writer didn't know becomes zero.
+/// False where no version has that size, or the writer set something that we don't know.
 template <class T>
 bool take(const T* foreign, T& ours, std::size_t size) noexcept {
   ours = T{};
@@ -76,8 +78,9 @@ const T* element(const T* array, std::size_t index, std::size_t stride) noexcept
 
 }  // namespace trine::kit
 
-/// The functions that every backend's table has, by what they are about. A backend whose functions have the
-/// fields' names sets them by TRINE_SET of a table called `table`; the registry looks for each.
+/// The functions that every backend's table has, by what they are about. A backend whose functions
+/// have the fields' names sets them by TRINE_SET of a table called `table`; the registry looks for
+/// each.
 // clang-format off
 #define TRINE_DEVICE_FUNCTIONS(X) \
   X(device_count) X(device_describe) X(device_open) X(device_close) X(device_facts) X(device_native)

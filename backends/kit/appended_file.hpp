@@ -1,5 +1,5 @@
-// A file that the library adds lines to, and keeps open, while a program runs: its receipts, the log of
-// its BLAS calls.
+// A file that the library adds lines to, and keeps open, while a program runs: its receipts, the
+// log of its BLAS calls.
 #pragma once
 
 #include <limits.h>
@@ -14,8 +14,8 @@
 namespace trine::kit {
 
 /// Threads and processes may share one, and a child may be forked at any time: it has no lock. The
-/// library is silent; but the user asked for this file, and can't see in it what it lacks: the first
-/// failure is said on stderr, and is the end of the file. The program goes on.
+/// library is silent; but the user asked for this file, and can't see in it what it lacks: the
+/// first failure is said on stderr, and is the end of the file. The program goes on.
 class AppendedFile {
  public:
   /// `who` and `variable` begin its sentences: "libtrine: TRINE_RECEIPTS=FILE: …".
@@ -34,8 +34,8 @@ class AppendedFile {
   void write(std::string_view lines) {
     if (is_ended_) return;
     Opened* now = opened_;
-    // A daemon closes all descriptors: the number may be that of a file of the program's own, which is
-    // neither written nor closed here.
+    // A daemon closes all descriptors: the number may be that of a file of the program's own, which
+    // is neither written nor closed here.
     if (!now->is_still_there()) {
       Opened* const again = opened(path_);
       if (!again) return tell("the program closed it, and it can't be opened again", errno);
@@ -54,7 +54,8 @@ class AppendedFile {
                                  ". It gets no further lines. The calls go on without.\n");
   }
 
-  /// A descriptor, and the file that it was opened for. Never freed: another thread may be reading it.
+  /// A descriptor, and the file that it was opened for. Never freed: another thread may be reading
+  /// it.
   struct Opened {
     int descriptor;
     struct stat facts;
@@ -68,7 +69,8 @@ class AppendedFile {
     }
   };
 
-  /// Null and errno where it can't be opened. A pipe must have its reader: no program waits for one here.
+  /// Null and errno where it can't be opened. A pipe must have its reader: no program waits for one
+  /// here.
   static Opened* opened(const std::string& path) {
     int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file >= 0 && file <= STDERR_FILENO) {  // or the program's own output would go there

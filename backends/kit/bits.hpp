@@ -1,5 +1,5 @@
-// A value's bits, to be compared where -0 and 0 differ, or a NaN and itself don't, and where the caller may
-// have told its thread to take denormals for zero.
+// A value's bits, to be compared where -0 and 0 differ, or a NaN and itself don't, and where the
+// caller may have told its thread to take denormals for zero.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// A driver's functions as a table of pointers, filled at run time from its library. A machine without the
-// library is an ordinary state with a reason. Tests put a table of their own in its place.
+// A driver's functions as a table of pointers, filled at run time from its library. A machine
+// without the library is an ordinary state with a reason. Tests put a table of their own in its
+// place.
 #pragma once
 
 #include <dlfcn.h>

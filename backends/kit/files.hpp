@@ -81,8 +81,8 @@ int read_file(const char* path, std::size_t most, Bytes& bytes) {
   return 0;
 }
 
-/// While it lives, a write that fails raises no signal in this thread: SIGXFSZ (the process may write no
-/// larger file) and SIGPIPE (nobody reads) end a program that doesn't expect them.
+/// While it lives, a write that fails raises no signal in this thread: SIGXFSZ (the process may
+/// write no larger file) and SIGPIPE (nobody reads) end a program that doesn't expect them.
 class NoWriteSignals {
  public:
   NoWriteSignals() noexcept {

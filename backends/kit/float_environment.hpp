@@ -1,7 +1,7 @@
-// The floating-point environment that the numerics are stated for: round to nearest, denormals kept,
-// no traps. Whatever a program has set (FTZ, DAZ, rounding upward, traps) is put aside while our code
-// runs on its thread and put back afterwards, sticky exception flags included. Threads that start
-// meanwhile inherit the default one.
+// The floating-point environment that the numerics are stated for: round to nearest, denormals
+// kept, no traps. Whatever a program has set (FTZ, DAZ, rounding upward, traps) is put aside while
+// our code runs on its thread and put back afterwards, sticky exception flags included. Threads
+// that start meanwhile inherit the default one.
 #pragma once
 
 #include <cfenv>
@@ -28,8 +28,8 @@ class WholeFloatEnvironment {
 };
 
 #if defined(__SSE2__)
-/// What our own code computes in: 64-bit code uses SSE registers alone, and saving the x87 words too
-/// would cost 50 ns.
+/// What our own code computes in: 64-bit code uses SSE registers alone, and saving the x87 words
+/// too would cost 50 ns.
 class FloatEnvironment {
  public:
   FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(kDefault); }

@@ -1,6 +1,7 @@
-// Forks. A child has its parent's memory, but of its threads only the one that forked: what the others held is locked
-// for ever, and what they began never ends. So a child that was forked while something was in use goes on with
-// state of its own (generation()), and lets go of its parent's without a call.
+// Forks. A child has its parent's memory, but of its threads only the one that forked: what the
+// others held is locked for ever, and what they began never ends. So a child that was forked while
+// something was in use goes on with state of its own (generation()), and lets go of its parent's
+// without a call.
 #pragma once
 
 #include <pthread.h>
@@ -32,7 +33,8 @@ inline void count(Mark& mark) noexcept {
 }
 }  // namespace fork_details
 
-/// How many forks this process comes from that were made while this module was in use; 0: it may use all that it finds.
+/// How many forks this process comes from that were made while this module was in use; 0: it may
+/// use all that it finds.
 inline unsigned generation() noexcept {
   fork_details::Mark& mark = *fork_details::watched.load(std::memory_order_acquire);
   if (mark.load(std::memory_order_acquire) != fork_details::kKnown) fork_details::count(mark);
@@ -40,9 +42,10 @@ inline unsigned generation() noexcept {
 }
 inline bool is_forked() noexcept { return generation() != 0; }
 
-/// Watches for forks from now on; before any use, and once is enough. By a page that the kernel wipes in children: a
-/// handler that is registered while another thread's fork() runs others isn't called for that one. Numbers of
-/// processes say nothing, since a child in a namespace may have its parent's.
+/// Watches for forks from now on; before any use, and once is enough. By a page that the kernel
+/// wipes in children: a handler that is registered while another thread's fork() runs others isn't
+/// called for that one. Numbers of processes say nothing, since a child in a namespace may have its
+/// parent's.
 inline void watch_forks() noexcept {
   using namespace fork_details;
   static const bool is_watched = [] {
@@ -56,7 +59,8 @@ inline void watch_forks() noexcept {
   static_cast<void>(is_watched);
 }
 
-/// Something that a child can't go on with, where it is forked meanwhile: locks that are held, a device that was opened.
+/// Something that a child can't go on with, where it is forked meanwhile: locks that are held, a
+/// device that was opened.
 class InUse {
  public:
   InUse() noexcept : generation_(generation()) { ++fork_details::uses; }
@@ -72,8 +76,8 @@ class InUse {
   bool ends_ = true;
 };
 
-/// The one T of the process, made at the first call. It outlives every handle and every thread that may still be calling.
-/// A forked child has one of its own.
+/// The one T of the process, made at the first call. It outlives every handle and every thread that
+/// may still be calling. A forked child has one of its own.
 template <class T>
 T& singleton() {
   struct Made {

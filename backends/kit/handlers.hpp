@@ -1,5 +1,5 @@
-// A driver's library may take the program's signals, as LLVM's handlers do, which PoCL brings along. Around what loads a
-// driver, or has it compile, a HandlersKept puts the program's own back.
+// A driver's library may take the program's signals, as LLVM's handlers do, which PoCL brings
+// along. Around what loads a driver, or has it compile, a HandlersKept puts the program's own back.
 #pragma once
 
 #include <dlfcn.h>
@@ -44,8 +44,8 @@ inline void look(Before& before) {
   }
 }
 
-/// Another thread of the program may have set a handler meanwhile: one of the program itself, or of a library that had one
-/// before, stays.
+/// Another thread of the program may have set a handler meanwhile: one of the program itself, or of
+/// a library that had one before, stays.
 inline bool is_the_programs(const Before& before, const struct sigaction& now) {
   const void* const library = library_of(function_of(now));
   if (!library) return false;
@@ -70,8 +70,9 @@ inline void put_back(const Before& before) {
 
 }  // namespace handlers_details
 
-/// As long as it lives, a library may do to signals what it likes: at the end the handlers of the process are as the first
-/// of those that live at a time found them, and so are the thread's mask and its stack for handlers. 15 us.
+/// As long as it lives, a library may do to signals what it likes: at the end the handlers of the
+/// process are as the first of those that live at a time found them, and so are the thread's mask
+/// and its stack for handlers. 15 us.
 class HandlersKept {
  public:
   HandlersKept() {

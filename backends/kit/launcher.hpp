@@ -1,12 +1,14 @@
-// What an MPI launcher says of this process: the ranks of the job on this node share its cores and its GPUs. Read from
-// the environment, so that it is known before MPI_Init, and to programs and backends that don't know MPI.
+// What an MPI launcher says of this process: the ranks of the job on this node share its cores and
+// its GPUs. Read from the environment, so that it is known before MPI_Init, and to programs and
+// backends that don't know MPI.
 #pragma once
 
 #include <cstdlib>
 
 namespace trine::kit {
 
-/// A rank's number among those of its node, and how many these are; 0 of 1 without a launcher that is known.
+/// A rank's number among those of its node, and how many these are; 0 of 1 without a launcher that
+/// is known.
 struct PlaceOnNode {
   int rank = 0, ranks = 1;
 };
@@ -25,7 +27,8 @@ inline int number_of_node(const char* list, int node) {
 }
 
 inline PlaceOnNode place_on_node() {
-  // Slurm last: its variables are also there where it starts another launcher. It lists all of a step's nodes.
+  // Slurm last: its variables are also there where it starts another launcher. It lists all of a
+  // step's nodes.
   constexpr const char* kNames[][2] = {
       {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI
       {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},                        // MPICH, Intel MPI

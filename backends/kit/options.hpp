@@ -26,8 +26,8 @@ inline Option take_option(std::string_view& list) noexcept {
   return first;
 }
 
-/// Why `list` isn't pairs with a comma between each two, each with a key of its own and a value: words that follow the
-/// list in a sentence. nullptr where it is.
+/// Why `list` isn't pairs with a comma between each two, each with a key of its own and a value:
+/// words that follow the list in a sentence. nullptr where it is.
 inline const char* flaw_of(std::string_view list) noexcept {
   if (list.empty() || list.back() == ',') return "ends without a pair";
   for (std::string_view rest = list; !rest.empty();) {

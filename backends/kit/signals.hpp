@@ -6,9 +6,10 @@
 
 namespace trine::kit {
 
-/// start() with signals blocked: the threads that it starts, a driver's among them, block them for ever, and the caller's
-/// mask is as before. But for those that a thread raises by what it does itself: where they are blocked the program
-/// ends without its handler, which may be there to bring memory in, or to say where it crashed.
+/// start() with signals blocked: the threads that it starts, a driver's among them, block them for
+/// ever, and the caller's mask is as before. But for those that a thread raises by what it does
+/// itself: where they are blocked the program ends without its handler, which may be there to bring
+/// memory in, or to say where it crashed.
 template <class Start>
 decltype(auto) without_signals(Start&& start) {
   struct Blocked {

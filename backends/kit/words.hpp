@@ -1,5 +1,5 @@
-// The closest match to a misspelled word, by edit distance; numbers in digits, whatever the locale; a value from a file of
-// the system's; text as a JSON string.
+// The closest match to a misspelled word, by edit distance; numbers in digits, whatever the locale;
+// a value from a file of the system's; text as a JSON string.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,17 @@
 
 namespace trine::kit {
 
-/// The number that digits alone make, as parameters of rungs have it. strtoll takes 10 ns of each launch.
+/// The number that digits alone make, as parameters of rungs have it. strtoll takes 10 ns of each
+/// launch.
 constexpr std::int64_t number_of(const char* digits) noexcept {
   std::int64_t number = 0;
   while (*digits != '\0') number = 10 * number + (*digits++ - '0');
   return number;
 }
 
-/// A number as std::to_chars writes it: the shortest text that gives it back, or in a format with so many digits.
-/// printf and streams ask the program's locale, which may have a comma for the point.
+/// A number as std::to_chars writes it: the shortest text that gives it back, or in a format with
+/// so many digits. printf and streams ask the program's locale, which may have a comma for the
+/// point.
 template <class... Format>
 std::string number_text(double value, Format... format) {
   char text[384];  // 1e308 has 309 digits

@@ -10,7 +10,8 @@
 
 namespace trine::bench {
 
-/// reduce: rows x cols (a vector is n x 1); transpose: rows x cols; gemm: rows = m, cols = n, depth = k.
+/// reduce: rows x cols (a vector is n x 1); transpose: rows x cols; gemm: rows = m, cols = n, depth
+/// = k.
 struct Size {
   int64_t rows = 0, cols = 0, depth = 0;
   friend bool operator==(const Size&, const Size&) = default;

@@ -40,7 +40,8 @@ void add_time_limit(CLI::App& app, double& limit);
 /// --device, --seed, --min-time, --time-limit, --json.
 void add_measuring_options(CLI::App& app, Measuring& measuring);
 
-/// Throws Refusal where an option was given that belongs to other operations alone than these: --function to a gemm.
+/// Throws Refusal where an option was given that belongs to other operations alone than these:
+/// --function to a gemm.
 void check_options(const CLI::App& app, const std::vector<Operation>& operations);
 
 /// All of them where no word names any.
@@ -49,8 +50,9 @@ inline std::vector<Operation> operations_of(const Cases& cases) {
   return operations_of(cases.operations);
 }
 
-/// Every combination of what was named, operation by operation; throws Refusal on what doesn't exist,
-/// before anything is measured. Operations that weren't named and take no batch are left out of one.
+/// Every combination of what was named, operation by operation; throws Refusal on what doesn't
+/// exist, before anything is measured. Operations that weren't named and take no batch are left out
+/// of one.
 std::vector<Problem> problems_of(const Cases& cases);
 
 /// `base` with every function, map, axis, layout and value class named.

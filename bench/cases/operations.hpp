@@ -1,5 +1,5 @@
-// The program's description of each operation: a new one is added here, to the library's descriptions
-// (core/src/operations) and to the oracle's (oracle/operation.hpp).
+// The program's description of each operation: a new one is added here, to the library's
+// descriptions (core/src/operations) and to the oracle's (oracle/operation.hpp).
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ struct Description {
   std::string gpu_roof_size, cpu_roof_size;  ///< `trine roof`: on GPUs beyond the caches
   const char* memory_roof = "copy";          ///< "read" or "copy": what it does with memory
 
-  /// The kinds of call that a calibration tells apart, and the sizes at which their results are checked:
-  /// small and large, as odd as the calibration's own.
+  /// The kinds of call that a calibration tells apart, and the sizes at which their results are
+  /// checked: small and large, as odd as the calibration's own.
   std::vector<Function> calibrated_functions = {Function::sum};
   std::vector<Dtype> calibrated_dtypes;
   std::vector<std::pair<Axis, Size>> calibrated_sizes;

@@ -33,7 +33,8 @@ std::vector<uint64_t> operand_bytes(const Problem& problem);
 
 /// The description with host memory, one pointer an operand.
 oracle::Operation host_operation(const Problem& problem, const std::vector<void*>& data);
-/// The same as views for the one-line calls, and such a call, by the problem's function, map, axis and scalars.
+/// The same as views for the one-line calls, and such a call, by the problem's function, map, axis
+/// and scalars.
 std::vector<HostView> host_views(const Problem& problem, const std::vector<void*>& data);
 void call_on_host(const Problem& problem, const std::vector<HostView>& views,
                   const HostOptions& options);
@@ -45,7 +46,8 @@ struct Place {
 DeviceOperation device_operation(const Problem& problem, const std::vector<Place>& places);
 /// Its shapes alone, without memory.
 DeviceOperation planned(const Problem& problem);
-/// What would run, by the device's own choice or by the rung named; throws Error where it takes no such call.
+/// What would run, by the device's own choice or by the rung named; throws Error where it takes no
+/// such call.
 Choice choice_of(const Device& device, const Problem& problem, const std::string& rung = {});
 /// What it is in the tuning table's words.
 std::string tuning_key(const Problem& problem);
@@ -64,8 +66,8 @@ std::string to_string(const Problem& problem);
 std::string kind_text(const Problem& problem);
 /// Throws Refusal on a layout, function, map or dtype that the operation doesn't have.
 void check(const Problem& problem);
-/// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the
-/// program without a word. `processes`: that do the same on it.
+/// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the
+/// kernel kills the program without a word. `processes`: that do the same on it.
 void check_memory(const Problem& problem, bool verifies, int processes = 1);
 
 }  // namespace trine::bench

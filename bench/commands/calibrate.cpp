@@ -1,5 +1,5 @@
-// `trine calibrate`: measures what placement decides from, once the results are seen to be right, saves it,
-// and prints from which size on which device is faster.
+// `trine calibrate`: measures what placement decides from, once the results are seen to be right,
+// saves it, and prints from which size on which device is faster.
 #include <fmt/format.h>
 
 #include <cstdio>

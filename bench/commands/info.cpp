@@ -85,7 +85,8 @@ std::string last_line(const std::string& text) {
                      end - (before == text.npos ? 0 : before + 1) + 1);
 }
 
-/// Wakes a backend's driver in a child, before this process has touched one: how it ended the child, or "".
+/// Wakes a backend's driver in a child, before this process has touched one: how it ended the
+/// child, or "".
 std::string how_it_ends_processes(const std::string& backend) {
   int ends[2];
   if (pipe(ends) != 0) return {};
@@ -116,7 +117,8 @@ std::string how_it_ends_processes(const std::string& backend) {
                      WTERMSIG(status), strsignal(WTERMSIG(status)), words);
 }
 
-/// PoCL aborts where there is no /sys, for example. Such drivers are left out from here on: by name, how they end processes.
+/// PoCL aborts where there is no /sys, for example. Such drivers are left out from here on: by
+/// name, how they end processes.
 std::map<std::string, std::string> leave_out_what_ends_processes() {
   std::map<std::string, std::string> fatal;
   const char* given = std::getenv("TRINE_BACKENDS");

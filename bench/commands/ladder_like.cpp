@@ -25,8 +25,8 @@ std::string figure_text(double value) {
 
 bool is_whole(const Table& table) { return std::ranges::count(table.figures, "whole ms") > 0; }
 
-/// A line each, two columns a figure: what was published, and today's. `measured`: where the results are the lines of
-/// a table, whose share of the roof is known.
+/// A line each, two columns a figure: what was published, and today's. `measured`: where the
+/// results are the lines of a table, whose share of the roof is known.
 std::vector<std::vector<std::string>> plain(const PublishedResults& published_results,
                                             const std::vector<Measured>& measured = {}) {
   std::vector<std::vector<std::string>> rows{{"", "rung"}};
@@ -133,7 +133,8 @@ std::optional<Device> site_of(const Line& line, const Device& device) {
   }
 }
 
-/// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a group.
+/// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a
+/// group.
 bool has_rung(const Device& device, const Line& line) {
   const std::string name = bare(line.rung);
   for (const RungInfo& rung : device.rungs(line.problem.operation))
@@ -141,8 +142,8 @@ bool has_rung(const Device& device, const Line& line) {
   return false;
 }
 
-/// The device's rungs that the document doesn't know, at a table's last case: the newer steps of its
-/// ladder, or all of a CPU's, which is the counterpart of the GPU's.
+/// The device's rungs that the document doesn't know, at a table's last case: the newer steps of
+/// its ladder, or all of a CPU's, which is the counterpart of the GPU's.
 void climb_own(LadderRun& run, const Device& device, const Publication& document,
                const Table& table) {
   const Problem& problem = table.lines.back().problem;
@@ -183,8 +184,9 @@ bool is_first_of_its_case(const Publication& document, const Table& table) {
   return true;
 }
 
-/// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of the plain
-/// units. A device on which none of the document's kernels is right stands there with its own choice.
+/// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of
+/// the plain units. A device on which none of the document's kernels is right stands there with its
+/// own choice.
 PublishedResults roofline_today(LadderRun& run, const Device& device, const Table& table,
                                 const std::vector<Measured>& measured) {
   const std::string& label = table.roofline->label;

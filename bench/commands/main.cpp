@@ -1,6 +1,7 @@
 // `trine`: shows what there is (info), compares the devices side by side (compare), climbs
-// the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
-// one operation on real data (run), over ranks (ranks), proves the bits (verify), and shows what was measured (report).
+// the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers),
+// runs one operation on real data (run), over ranks (ranks), proves the bits (verify), and shows
+// what was measured (report).
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// `trine ranks`: the operations over the ranks of an MPI program. That program is trine-ranks, which lies beside this
-// one where there was an MPI: this one depends on none.
+// `trine ranks`: the operations over the ranks of an MPI program. That program is trine-ranks,
+// which lies beside this one where there was an MPI: this one depends on none.
 #include <fmt/format.h>
 #include <unistd.h>
 

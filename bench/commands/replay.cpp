@@ -1,5 +1,5 @@
-// `trine replay`: the first call at which two programs' receipts differ, or a program's calls once more on
-// a device.
+// `trine replay`: the first call at which two programs' receipts differ, or a program's calls once
+// more on a device.
 #include <fmt/format.h>
 
 #include <cstdlib>

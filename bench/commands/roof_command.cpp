@@ -1,5 +1,5 @@
-// `trine roof`: what each device can do at best, measured and beside the data sheet, and where every rung
-// of the three ladders stands under it.
+// `trine roof`: what each device can do at best, measured and beside the data sheet, and where
+// every rung of the three ladders stands under it.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -25,8 +25,8 @@ struct Options {
   bool fast = false, accurate = false;
 };
 
-/// The nearest value that the operands have: nobody types 0.100000001490116. Not inline: g++ 12 at -O3
-/// leaves the rounding out where it does this for two factors side by side.
+/// The nearest value that the operands have: nobody types 0.100000001490116. Not inline: g++ 12 at
+/// -O3 leaves the rounding out where it does this for two factors side by side.
 [[gnu::noinline]] double nearest(double value, Dtype dtype) {
   return dtype == Dtype::f32 ? double(float(value)) : value;
 }

@@ -1,5 +1,5 @@
-// `trine sweep`: sizes, rungs and every combination of their parameters, each verified; with --best the
-// fastest goes into the device's tuning table, where selection finds it.
+// `trine sweep`: sizes, rungs and every combination of their parameters, each verified; with --best
+// the fastest goes into the device's tuning table, where selection finds it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ std::string saved_rung(const Device& device, const std::string& call) {
   return {};
 }
 
-/// The configurations of the rungs named, in the order of the ladder; throws where a parameter isn't one.
+/// The configurations of the rungs named, in the order of the ladder; throws where a parameter
+/// isn't one.
 std::vector<std::string> named_configurations(const Options& o, const Device& device,
                                               Operation operation) {
   std::vector<std::string> all;
@@ -245,7 +246,8 @@ class Sweep {
     return {};
   }
 
-  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
+  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were
+  /// made of.
   void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
     // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
     const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();

@@ -1,6 +1,6 @@
 // `trine transfers`: what moving the data costs, and what can be done about it: pageable and pinned
-// memory, a pipeline of chunks over three queues, in place where memory is shared, and the cpu working
-// meanwhile. Every pass is verified.
+// memory, a pipeline of chunks over three queues, in place where memory is shared, and the cpu
+// working meanwhile. Every pass is verified.
 #include <fmt/format.h>
 
 #include <algorithm>

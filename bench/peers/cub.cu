@@ -1,7 +1,7 @@
-// CUB as a rung pack: the peer of the cuda backend's reduce. Sums, minima and maxima of all elements
-// or of each row, and where the extremes of all elements lie; by CUB's own tuning for the device.
-// Compiled here for every dtype and function: DeviceReduce over all elements, DeviceSegmentedReduce over rows, a
-// segment each.
+// CUB as a rung pack: the peer of the cuda backend's reduce. Sums, minima and maxima of all
+// elements or of each row, and where the extremes of all elements lie; by CUB's own tuning for the
+// device. Compiled here for every dtype and function: DeviceReduce over all elements,
+// DeviceSegmentedReduce over rows, a segment each.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_reduce.cuh>
@@ -148,8 +148,8 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-/// Behind the contract's control bytes. The last answer is kept, as a caller of CUB would: asking takes as
-/// long as a launch.
+/// Behind the contract's control bytes. The last answer is kept, as a caller of CUB would: asking
+/// takes as long as a launch.
 trine_status workspace_bytes(const trine_native* native, const trine_selection*,
                              const trine_call* call, uint64_t* bytes) {
   thread_local Question last{};

@@ -17,12 +17,14 @@ std::vector<Problem> calibrated_kinds();
 /// What a calibration measures: each kind of call, small and large, at sizes as odd as its own.
 std::vector<Problem> calibrated_calls();
 
-/// Those rows of the device's tuning table that decide such calls, as the calls that they were measured by.
+/// Those rows of the device's tuning table that decide such calls, as the calls that they were
+/// measured by.
 std::vector<Problem> tuning_keys(const Device& device);
 
-/// A launch or more of each on each device, by the device's own choice or its tuning table's, held against
-/// the oracle; and once more on data that no launch has seen, since an answer that is kept has a false time
-/// too. A result each, without a figure: refused, verified or wrong. Ends where `control` says so.
+/// A launch or more of each on each device, by the device's own choice or its tuning table's, held
+/// against the oracle; and once more on data that no launch has seen, since an answer that is kept
+/// has a false time too. A result each, without a figure: refused, verified or wrong. Ends where
+/// `control` says so.
 std::vector<Result> check_choices(const std::vector<Device>& devices, Control& control);
 
 /// For each function of reduce, dtype and kind of memory that a calibration tells apart.

@@ -36,8 +36,8 @@ double seconds_of(const Measured* measured) {
 
 bool is_right(const Measured* measured) { return measured && kernel_of(*measured); }
 
-/// The line with the largest of today's figures among those that `enters` lets in; where none is right, the
-/// first that has results.
+/// The line with the largest of today's figures among those that `enters` lets in; where none is
+/// right, the first that has results.
 template <class Enters>
 const Measured* largest(const std::vector<Measured>& measured, Enters enters) {
   const Measured* best = nullptr;
@@ -53,7 +53,8 @@ std::string verdict_of(const Measured* measured) {
   return measured ? verdict_of(*measured) : "not here";
 }
 
-/// `before` and `first`: the lines that step and cumulative look back to, null where they aren't right.
+/// `before` and `first`: the lines that step and cumulative look back to, null where they aren't
+/// right.
 double today(const std::string& figure, const Measured& measured, const Result* before,
              const Result* first) {
   const Result* r = kernel_of(measured);

@@ -1,5 +1,5 @@
-// What today's lines of a source document's table say: their figures, and what the document reads off a
-// whole table: peaks and break-even, speed-up over a column, roofline.
+// What today's lines of a source document's table say: their figures, and what the document reads
+// off a whole table: peaks and break-even, speed-up over a column, roofline.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ const Result* kernel_of(const Measured& measured);
 /// "same bits", "within bound", "WRONG", "refused"; "not here" where the device hasn't the rung.
 std::string verdict_of(const Measured& measured);
 
-/// Today's figures of all lines: a step is over the line above that is published or has a figure, the
-/// cumulative over the first line; none where that one has no right kernel.
+/// Today's figures of all lines: a step is over the line above that is published or has a figure,
+/// the cumulative over the first line; none where that one has no right kernel.
 void read_today(const Table& table, std::vector<Measured>& measured);
 
 /// Of its matrix, or of its vector.
@@ -61,8 +61,8 @@ struct PublishedResults {
 /// The table itself, line by line.
 PublishedResults lines_of(const Table& table, const std::vector<Measured>& measured);
 
-/// The largest figure of the first column, and of all others, with the least of the sizes at which their
-/// curves cross the first's: none where that isn't within the sizes.
+/// The largest figure of the first column, and of all others, with the least of the sizes at which
+/// their curves cross the first's: none where that isn't within the sizes.
 PublishedResults peaks(const Table& table, const std::vector<Measured>& measured);
 
 /// At each label the best of the other columns over the first.
@@ -71,8 +71,8 @@ PublishedResults speed_ups(const Table& table, const std::vector<Measured>& meas
 /// At each label the best of all columns, as published and today.
 PublishedResults bests(const Table& table, const std::vector<Measured>& measured);
 
-/// The line of that label with the largest figure; where none is right, the first that the device has, for its
-/// verdict; null where it has none.
+/// The line of that label with the largest figure; where none is right, the first that the device
+/// has, for its verdict; null where it has none.
 const Measured* best_of(const std::vector<Measured>& measured, const std::string& label);
 
 /// The table's roofline: the best kernel of its label under the nominal and the measured roofs.

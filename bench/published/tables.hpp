@@ -1,9 +1,10 @@
-// What the five source documents published, each figure with the case and the rung that measures it again:
-// tables.json. `trine ladder --like 003` reads it.
+// What the five source documents published, each figure with the case and the rung that measures it
+// again: tables.json. `trine ladder --like 003` reads it.
 //
-// A table there has rows and, where it is printed with them, columns. Each pair is a line: the column's words, else
-// the row's, with a row's "size" in place of "{size}"; `published` has an entry for each column that the row has, of
-// several figures a list, null where the document doesn't state it. Without it no figure is stated.
+// A table there has rows and, where it is printed with them, columns. Each pair is a line: the
+// column's words, else the row's, with a row's "size" in place of "{size}"; `published` has an
+// entry for each column that the row has, of several figures a list, null where the document
+// doesn't state it. Without it no figure is stated.
 #pragma once
 
 #include <optional>
@@ -15,8 +16,8 @@
 
 namespace trine::bench {
 
-/// One measurement of a table. Lines of a plain table have no `column`; else the table is printed with
-/// a row for each `label` and a column for each `column`.
+/// One measurement of a table. Lines of a plain table have no `column`; else the table is printed
+/// with a row for each `label` and a column for each `column`.
 struct Line {
   std::string label, column;
   std::string rung;
@@ -32,8 +33,8 @@ struct Curves {
       break_even;  ///< of the others: the best, at how many elements; NaN: not stated
 };
 
-/// A document's roofline. The ridge is where its roofs meet; the point is the rate over the bandwidth. Both
-/// in operations an element.
+/// A document's roofline. The ridge is where its roofs meet; the point is the rate over the
+/// bandwidth. Both in operations an element.
 struct Roofline {
   struct Roofs {
     std::string label;
@@ -46,8 +47,9 @@ struct Roofline {
 struct Table {
   std::string title;
   std::string ours;  ///< what the document doesn't state and we chose; empty if nothing
-  /// "ms" of the kernel; "whole ms" from and to pageable host memory; "GB/s", "Gelem/s", "GF/s": 10^9 a second;
-  /// "step", "cumulative": the time of the line above, and of the first, over this one's.
+  /// "ms" of the kernel; "whole ms" from and to pageable host memory; "GB/s", "Gelem/s", "GF/s":
+  /// 10^9 a second; "step", "cumulative": the time of the line above, and of the first, over this
+  /// one's.
   std::vector<std::string> figures;
   std::vector<Line> lines;
   std::optional<Curves> curves = {};

@@ -21,8 +21,8 @@ struct NotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operand in memory, laid out as the call had it. What a line says of an output is believed only by the
-/// call itself, so its memory is none before it is written.
+/// An operand in memory, laid out as the call had it. What a line says of an output is believed
+/// only by the call itself, so its memory is none before it is written.
 struct Memory {
   struct Free {
     void operator()(char* memory) const { std::free(memory); }
@@ -53,7 +53,8 @@ struct Memory {
 struct Place {
   int64_t b, i, j;
 };
-/// body(place, offset in memory, offset in the sequence) for each element, in logical order, until it says so.
+/// body(place, offset in memory, offset in the sequence) for each element, in logical order, until
+/// it says so.
 template <class Body>
 void each_element(const ConstHostView& v, Body&& body) {
   const auto size = int64_t{size_of(v.dtype)};

@@ -19,8 +19,8 @@ struct Overtaking {
   std::optional<Compared> behind;  ///< the largest size at which it isn't faster
   std::optional<Compared> ahead;   ///< the smallest from which on it always is
 
-  /// Where both curves, drawn with straight lines between logarithms, cross for the last time; none where
-  /// that isn't within the sizes.
+  /// Where both curves, drawn with straight lines between logarithms, cross for the last time; none
+  /// where that isn't within the sizes.
   std::optional<double> crossing() const;
   /// "between 2^13 and 2^14", "below 2^7", "not up to 2^22"; empty where there is no size.
   std::string text(const std::function<std::string(double)>& size) const;

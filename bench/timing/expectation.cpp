@@ -33,8 +33,8 @@ std::vector<std::byte> filled(const oracle::Operand& operand, uint64_t bytes, ui
   return data;
 }
 
-/// One element more, that of the middle: what lies one element further on is other data of the same kind then,
-/// whose sum differs too.
+/// One element more, that of the middle: what lies one element further on is other data of the same
+/// kind then, whose sum differs too.
 std::vector<std::byte> extended(std::vector<std::byte> data, uint64_t element) {
   // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the same
   const uint64_t bytes = data.size(), middle = bytes / element / 2 * element;

@@ -1,10 +1,11 @@
 // What the outputs of a measurement must be, from the oracle: everything up to 2^30 fused steps,
-// else at least 4,096 elements (corners, edges, random) a slot, and all outputs that must have the same
-// bits with each other by digest: those of every rung and device that are held against one expectation.
+// else at least 4,096 elements (corners, edges, random) a slot, and all outputs that must have the
+// same bits with each other by digest: those of every rung and device that are held against one
+// expectation.
 //
 // Each input is kept as `windows` overlapping stretches of one array, a little apart, so that every
-// launch of a timed batch reads other values without a copy of the data for each. One stretch more is
-// kept back for the end: data that no launch has seen.
+// launch of a timed batch reads other values without a copy of the data for each. One stretch more
+// is kept back for the end: data that no launch has seen.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,8 @@ class Expectation {
   uint64_t output_bytes() const { return output_bytes_; }
   bool sampled() const { return sampled_; }
 
-  /// `show` gets what goes on: "computing the reference", "verifying", and "measuring" from the end of a check.
+  /// `show` gets what goes on: "computing the reference", "verifying", and "measuring" from the end
+  /// of a check.
   void tell(std::function<void(const char*)> show) { show_ = std::move(show); }
 
   /// Computes the references of all windows now, not when they are needed first.

@@ -1,5 +1,5 @@
-// A problem's operands in host memory, and the one-line call on them as a program makes it, with what
-// the library's trace tells of its steps.
+// A problem's operands in host memory, and the one-line call on them as a program makes it, with
+// what the library's trace tells of its steps.
 #pragma once
 
 #include "expectation.hpp"
@@ -58,8 +58,8 @@ class HostRun {
   std::vector<HostView> views_;
 };
 
-/// As many passes as `budget` seconds hold, the output poisoned before each and verified after it. The median
-/// one is returned and stands in `result` with what the verification found.
+/// As many passes as `budget` seconds hold, the output poisoned before each and verified after it.
+/// The median one is returned and stands in `result` with what the verification found.
 Pass measure_passes(HostRun& run, Expectation& expectation, double budget, Result& result);
 
 }  // namespace trine::bench

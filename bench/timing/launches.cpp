@@ -192,9 +192,10 @@ std::string Launches::validate_timing(double single, double shortest) {
 }
 
 std::string Launches::check_clocks(double seconds) {
-  // The host only adds (handing over, waking up, another program's slice of the core): a right clock never
-  // takes longer than the host, and what the host adds drowns in ever longer batches. They double by count,
-  // because launches back to back may take far less than the one that `seconds` tells of.
+  // The host only adds (handing over, waking up, another program's slice of the core): a right
+  // clock never takes longer than the host, and what the host adds drowns in ever longer batches.
+  // They double by count, because launches back to back may take far less than the one that
+  // `seconds` tells of.
   constexpr double kFirst = 4e-3, kLast = 0.5;
   constexpr int kTries = 16, kMostAtFirst = 1 << 10, kMostLaunches = 1 << 16;
   constexpr int kEnough = 3;  // in a row: by chance a clock too fast and a busy machine meet twice
@@ -219,7 +220,8 @@ std::string Launches::check_clocks(double seconds) {
     if (host < kLast)
       count = std::min(2 * count, kMostLaunches);
     else if (agrees ? agreed > std::min(misses, 1) : ++misses == 3)
-      break;  // one that disagrees is repeated, as the machine may have stood still; then two have to agree
+      break;  // one that disagrees is repeated, as the machine may have stood still; then two have
+              // to agree
   }
   if (agreed > std::min(misses, 1)) return {};  // what takes long is launched but once
   return fmt::format(
@@ -286,8 +288,8 @@ std::string Launches::check_unseen_data(double seconds) {
     }
     if (i == 0) continue;  // it may look at few elements: one that it doesn't is changed next
     if (taken <= kFar * seconds + kPause) return {};
-    // Others may have the cores for a while, or a library's threads fell asleep: then the same data takes as
-    // long after the same pause and the same writes.
+    // Others may have the cores for a while, or a library's threads fell asleep: then the same data
+    // takes as long after the same pause and the same writes.
     std::this_thread::sleep_for(pause);
     change(changed_);  // the same element once more
     alike += taken <= kFar * timed() + kPause ? 1 : 0;

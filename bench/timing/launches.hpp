@@ -1,8 +1,8 @@
-// Launches of one rung on one problem, one after the other, each timed by the device's clock and the
-// host's and checked by what it writes: the inputs are on the device, and the outputs are a ring, poisoned before it
-// is used, with one operation a slot. Whoever calls decides how often, and what becomes of it.
-// Beside right outputs a figure needs two clocks that agree, and data that nobody has seen: docs/measuring.md
-// lists the lies that these catch.
+// Launches of one rung on one problem, one after the other, each timed by the device's clock and
+// the host's and checked by what it writes: the inputs are on the device, and the outputs are a
+// ring, poisoned before it is used, with one operation a slot. Whoever calls decides how often, and
+// what becomes of it. Beside right outputs a figure needs two clocks that agree, and data that
+// nobody has seen: docs/measuring.md lists the lies that these catch.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ namespace trine::bench {
 
 class Launches {
  public:
-  /// Takes memory, fills it and launches once, which doesn't count. What is referred to outlives this.
+  /// Takes memory, fills it and launches once, which doesn't count. What is referred to outlives
+  /// this.
   Launches(Queue& queue, const Problem& problem, Expectation& expectation, std::string rung);
 
   const Choice& choice() const { return choice_; }
@@ -35,7 +36,8 @@ class Launches {
   /// All that once() has returned.
   const Samples& samples() const { return device_; }
 
-  /// Checks what was launched last too: empty, or what is wrong with any output since this was asked before.
+  /// Checks what was launched last too: empty, or what is wrong with any output since this was
+  /// asked before.
   std::string failure();
   /// Of the first slot that was checked last.
   uint64_t digest() const { return digest_; }
@@ -61,16 +63,18 @@ class Launches {
   /// what another thread still has to write isn't there yet.
   void peek(int slot);
   std::string compare_peeked(int slot, const std::byte* output);
-  /// The ring that is full: the first, then ever fewer, and failure() the last. Fetching and comparing each of
-  /// thousands would take minutes; and a ring can't know when it is looked at.
+  /// The ring that is full: the first, then ever fewer, and failure() the last. Fetching and
+  /// comparing each of thousands would take minutes; and a ring can't know when it is looked at.
   void check_by_chance();
   void check();
 
-  /// Times batches of launches, of about `seconds` each by the device's own account, by the device's clock
-  /// and by the host's. The host's begins before and ends after: neither may run ahead of the other.
+  /// Times batches of launches, of about `seconds` each by the device's own account, by the
+  /// device's clock and by the host's. The host's begins before and ends after: neither may run
+  /// ahead of the other.
   std::string check_clocks(double seconds);
-  /// Puts data that no launch has seen where the first slot reads, but for `element` of the first input, which
-  /// becomes the one behind it. From then on only check_changed() tells what the slot must hold.
+  /// Puts data that no launch has seen where the first slot reads, but for `element` of the first
+  /// input, which becomes the one behind it. From then on only check_changed() tells what the slot
+  /// must hold.
   void change(std::optional<uint64_t> element = {});
   /// The same with an element drawn anew each time. False where there are no two.
   bool change_one();

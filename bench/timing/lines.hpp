@@ -1,5 +1,5 @@
-// Files that others wrote, read within bounds: whatever they hold, memory and time stay small, and what is
-// wrong with them is said with the file and the line.
+// Files that others wrote, read within bounds: whatever they hold, memory and time stay small, and
+// what is wrong with them is said with the file and the line.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,18 @@ struct LineKind {
 };
 constexpr uint64_t kLongestLine = 1 << 20;
 
-/// body(line, is_head, its number) for each line. A program, or the disk, may end within a line: one that is
-/// no JSON is left out where the file ends within it, or another program begins behind it, and the answer is true.
-/// Throws Refusal where body() throws, and for every other line that is none.
+/// body(line, is_head, its number) for each line. A program, or the disk, may end within a line:
+/// one that is no JSON is left out where the file ends within it, or another program begins behind
+/// it, and the answer is true. Throws Refusal where body() throws, and for every other line that is
+/// none.
 bool each_line(const std::string& path, const LineKind& kind,
                const std::function<void(const nlohmann::json&, bool, int64_t)>& body);
 
 /// Says on the standard output that a line of this file was left out.
 void say_torn(const std::string& path);
 
-/// A number of such a line that counts something: 0 and up, and no fraction. Throws what each_line() refuses.
+/// A number of such a line that counts something: 0 and up, and no fraction. Throws what
+/// each_line() refuses.
 int64_t count_of(const nlohmann::json& line, const char* name);
 
 }  // namespace trine::bench

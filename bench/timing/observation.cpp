@@ -146,7 +146,8 @@ std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& devic
   return found;
 }
 
-/// "from 2^20": the smallest size from which on the device's result is surely faster at all larger ones.
+/// "from 2^20": the smallest size from which on the device's result is surely faster at all larger
+/// ones.
 std::string pays_text(const std::vector<Pair>& found, Race Pair::*race, const char* when) {
   const auto size = [](const Pair& pair) {
     return to_string(pair.device->problem.operation, pair.device->problem.size);

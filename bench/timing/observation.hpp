@@ -1,5 +1,5 @@
-// What `compare` prints: a table for each group of problems that differ in size alone, and under it one
-// sentence on the call on host data, computed from the run.
+// What `compare` prints: a table for each group of problems that differ in size alone, and under it
+// one sentence on the call on host data, computed from the run.
 #pragma once
 
 #include <string>
@@ -28,8 +28,9 @@ inline constexpr const char* kLegend =
     "caller's; "
     "vs cpu compares calls. It pays where the caller waits less, on either data.";
 
-/// From which sizes on a caller waits less for a device than for the cpu, surely: "it pays for data that stays on the
-/// device from 2^20, and up to 2^24 it never pays for one call on host data"; empty when there is nothing to compare.
+/// From which sizes on a caller waits less for a device than for the cpu, surely: "it pays for data
+/// that stays on the device from 2^20, and up to 2^24 it never pays for one call on host data";
+/// empty when there is nothing to compare.
 std::string pays(const std::vector<Result>& results, const std::string& device);
 
 /// How a device stands against the cpu, from the results of one group; empty

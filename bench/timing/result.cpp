@@ -19,9 +19,9 @@ bool may_be_cached(const Problem& problem) {
   return !rated_by_flops(problem) && footprint(problem) < kBeyondCaches;
 }
 
-/// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it, twice,
-/// because they store beside; on GPUs four bytes a cycle for each lane, which does one fused step.
-/// The best that was measured so far.
+/// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it,
+/// twice, because they store beside; on GPUs four bytes a cycle for each lane, which does one fused
+/// step. The best that was measured so far.
 Roof cache_roof(const Device& device, bool again) {
   static std::map<std::string, double> known;
   const auto [entry, is_new] = known.try_emplace(device.id(), 0);
@@ -220,8 +220,8 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
     }
   std::vector<Result> results;
   for (const Case& all : cases) {
-    // Of launches about as long as those that are repeated back to back, some rounds have no such figure (an early
-    // end leaves some without any); a wrong one counts all the same.
+    // Of launches about as long as those that are repeated back to back, some rounds have no such
+    // figure (an early end leaves some without any); a wrong one counts all the same.
     const auto single = find(*all.front(), "single");
     const bool is_left_out =
         all.front()->method == "sustained" && single != cases.end() && all.size() < single->size();

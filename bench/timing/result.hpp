@@ -27,12 +27,12 @@ struct Result {
   std::optional<double> alloc, h2d, kernel, d2h, total, first;
   int samples = 0;
   double spread = 0;
-  /// Of the kernel on resident data, of the total else: the median of each round, and where that of a
-  /// further round would fall nine times in ten.
+  /// Of the kernel on resident data, of the total else: the median of each round, and where that of
+  /// a further round would fall nine times in ten.
   std::vector<double> rounds;
   Interval interval;
-  /// Of a resident result where it was measured: what a caller waits by the host's clock, from submitting the
-  /// operation to the end of its wait.
+  /// Of a resident result where it was measured: what a caller waits by the host's clock, from
+  /// submitting the operation to the end of its wait.
   Timed waited;
   double rate = 0;  ///< of the kernel: bytes/s or flop/s
   Roof roof;
@@ -52,10 +52,11 @@ struct Result {
 constexpr int kLeastSamples = 3;
 /// The kernel's time, and the samples that the figure stands on.
 void set_figure(Result& result, const Samples& samples, double seconds);
-/// Where a figure passes its measured roof, another program may have had the cores while that was probed, or the memory
-/// may have another speed by now, as on shared machines: the roof is probed once more, and where that doesn't suffice the
-/// roof and the kernel (`once`: seconds of a launch) in turns. `result` then has the highest roof, and the turns' figure
-/// where there were turns. `written`: bytes of all slots.
+/// Where a figure passes its measured roof, another program may have had the cores while that was
+/// probed, or the memory may have another speed by now, as on shared machines: the roof is probed
+/// once more, and where that doesn't suffice the roof and the kernel (`once`: seconds of a launch)
+/// in turns. `result` then has the highest roof, and the turns' figure where there were turns.
+/// `written`: bytes of all slots.
 void settle_roof(const Device& device, uint64_t written, const std::function<double()>& once,
                  Result& result);
 /// A rate that the device can't have even so is a defect of the measurement: empty, or in words.
@@ -72,8 +73,8 @@ inline std::string bare(const std::string& rung) { return rung.substr(0, rung.fi
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 Parameters parameters_of(std::string_view rung);
 
-/// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
-/// "same bits", "within bound", "refused" or "WRONG".
+/// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is
+/// known; "same bits", "within bound", "refused" or "WRONG".
 std::string rate_text(const Result& result);
 std::string share_text(const Result& result, int decimals = 0);
 const char* verdict_text(const Result& result);
@@ -86,11 +87,12 @@ bool is_above_roof(const std::vector<Result>& results);
 /// A line for each refusal and each failure, on the standard output.
 void print_reasons(const std::vector<Result>& results);
 
-// Rounds: the same cases measured again and again, each time in fresh memory, with all the others between.
-// What memory a run happens to get, and what else the machine does meanwhile, then shows in the figures.
+// Rounds: the same cases measured again and again, each time in fresh memory, with all the others
+// between. What memory a run happens to get, and what else the machine does meanwhile, then shows
+// in the figures.
 
-/// The results of one problem, a list a round, as one list: medians of the rounds, each round's own in
-/// `rounds`, the interval from them; right where every round was right.
+/// The results of one problem, a list a round, as one list: medians of the rounds, each round's own
+/// in `rounds`, the interval from them; right where every round was right.
 std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds);
 
 }  // namespace trine::bench

@@ -36,8 +36,8 @@ double intensity(const Problem& problem) {
 
 double Ceilings::at(const Problem& problem) const {
   if (!rated_by_flops(problem)) {
-    // In bytes/s; a reduction of so few bytes an element that the arithmetic could bound it is none of
-    // ours, but the formula says so too.
+    // In bytes/s; a reduction of so few bytes an element that the arithmetic could bound it is none
+    // of ours, but the formula says so too.
     const double per_byte = intensity(problem);
     return per_byte > 0 && arithmetic > 0 ? std::min(bandwidth, arithmetic / per_byte) : bandwidth;
   }

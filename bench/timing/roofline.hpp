@@ -1,5 +1,6 @@
-// The roofline: what a rung can reach at best, given how much it computes for each byte that it must move.
-// Williams, Waterman, Patterson, Roofline: an insightful visual performance model, CACM 52(4), 2009.
+// The roofline: what a rung can reach at best, given how much it computes for each byte that it
+// must move. Williams, Waterman, Patterson, Roofline: an insightful visual performance model, CACM
+// 52(4), 2009.
 #pragma once
 
 #include "bench/roofs/device_roofs.hpp"
@@ -23,8 +24,9 @@ struct Ceilings {
 Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
 Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
 
-/// Of the dtypes that `results` have on each device, the arithmetic's roofs that `roofs` doesn't hold yet: a
-/// reduction's or transpose's results bring the memory's alone, and a page draws both. None where the work ended early.
+/// Of the dtypes that `results` have on each device, the arithmetic's roofs that `roofs` doesn't
+/// hold yet: a reduction's or transpose's results bring the memory's alone, and a page draws both.
+/// None where the work ended early.
 void add_arithmetic(const std::vector<Result>& results, nlohmann::ordered_json& roofs);
 
 }  // namespace trine::bench

@@ -17,15 +17,16 @@ namespace trine::bench {
 /// Loads the vendors' libraries as peers from lib/trine/packs, each with the settings that show it
 /// at its best, and returns a line for each: its version, or why it is absent.
 std::string load_peers();
-/// OpenBLAS chooses its kernels by processor model when it is loaded and takes old ones on models it
-/// doesn't know. The best type for the instructions that are here is known: says it, unless the user has.
+/// OpenBLAS chooses its kernels by processor model when it is loaded and takes old ones on models
+/// it doesn't know. The best type for the instructions that are here is known: says it, unless the
+/// user has.
 void choose_openblas_core();
 
 /// The devices named, or all that open, the cpu first; throws where there is none.
 std::vector<Device> chosen_devices(const std::vector<std::string>& names);
 
-/// Where a command that measures begins: loads the vendors' libraries where `peers` is set, opens the devices,
-/// refuses a rung that none of them has, and prints the heading.
+/// Where a command that measures begins: loads the vendors' libraries where `peers` is set, opens
+/// the devices, refuses a rung that none of them has, and prints the heading.
 std::vector<Device> start(const std::vector<std::string>& devices,
                           const std::vector<std::string>& rungs,
                           const std::vector<Operation>& operations, bool peers);
@@ -34,14 +35,16 @@ std::vector<Device> start(const std::vector<std::string>& devices,
 void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
                  const std::vector<Operation>& operations);
 
-/// A ladder for one problem: the device's rungs in their order with the parameters of their rows, then what
-/// the backend chooses by itself, with its own, in place of that rung's row; peers last where `peers` is set.
+/// A ladder for one problem: the device's rungs in their order with the parameters of their rows,
+/// then what the backend chooses by itself, with its own, in place of that rung's row; peers last
+/// where `peers` is set.
 std::vector<std::string> ladder_of(const Device& device, const Problem& problem, bool peers);
 
 /// Marks those of the built-in choice.
 void mark_built_in(std::vector<Result>& results, const Device& device);
 
-/// Why a vendor's rung may not be asked for this, or nullptr: its pack sees an element's size alone.
+/// Why a vendor's rung may not be asked for this, or nullptr: its pack sees an element's size
+/// alone.
 const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung);
 
 /// The program's version, the host, a line for each device.
@@ -57,12 +60,12 @@ class Runner {
   Runner(Device device, double budget)
       : device_(std::move(device)), queue_(device_), budget_(budget) {}
 
-  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 100 µs. With `waited`
-  /// also what a caller waits for it.
+  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 100 µs.
+  /// With `waited` also what a caller waits for it.
   std::vector<Result> resident(const Problem& problem, Expectation& expectation,
                                const std::string& rung, bool waited = false);
-  /// The one-line call on host data, in pageable and in pinned memory, by the rung of `kernel`, the resident
-  /// result.
+  /// The one-line call on host data, in pageable and in pinned memory, by the rung of `kernel`, the
+  /// resident result.
   std::vector<Result> whole(const Problem& problem, Expectation& expectation, const Result& kernel);
 
   const Device& device() const { return device_; }
@@ -79,9 +82,9 @@ using Expected = std::shared_ptr<Expectation>;
 Expected expected(const Problem& problem, uint64_t seed,
                   const std::vector<std::vector<std::byte>>& given = {});
 
-/// One rung ("": the device's own choice) on one problem, in a step: the kernel on resident data and, where
-/// `whole` is set and it is right, the whole program. A refusal is one result that says why. Empty where the
-/// work ended before it was measured.
+/// One rung ("": the device's own choice) on one problem, in a step: the kernel on resident data
+/// and, where `whole` is set and it is right, the whole program. A refusal is one result that says
+/// why. Empty where the work ended before it was measured.
 std::vector<Result> measure_rung(const Runner& runner, const Problem& problem,
                                  const Expected& expectation, const std::string& rung, bool whole);
 
@@ -103,7 +106,8 @@ class Digests {
 };
 /// All that a problem has.
 inline void compare_digests(std::vector<Result>& results) { Digests().compare(results); }
-/// The same, and how they stand against the vendors' of the same kind of device and method. False where none is right.
+/// The same, and how they stand against the vendors' of the same kind of device and method. False
+/// where none is right.
 bool judge(std::vector<Result>& results);
 
 /// What every table of a ladder is measured with: one rung after the other, each held against the
@@ -118,16 +122,18 @@ class LadderRun {
   Document document = {.command = "ladder"};
   bool sampled = false;  ///< whether a gemm was too large to check every element by the oracle
 
-  /// Measures, keeps in the document and returns the results of one rung: refused ones too. Empty where the work
-  /// ended before.
+  /// Measures, keeps in the document and returns the results of one rung: refused ones too. Empty
+  /// where the work ended before.
   std::vector<Result> measure(const Runner& runner, const Problem& problem, const std::string& rung,
                               bool whole = false);
 
-  /// Fails what has other bits than its problem had before; keeps and returns the results as they then are.
+  /// Fails what has other bits than its problem had before; keeps and returns the results as they
+  /// then are.
   std::vector<Result> keep(std::vector<Result> results);
 
  private:
-  /// The rungs of a line share their data and its reference: making them anew takes longer than the rung.
+  /// The rungs of a line share their data and its reference: making them anew takes longer than the
+  /// rung.
   Expected expect(const Problem& problem);
   uint64_t seed_;
   std::string expected_;  ///< the problem, in words
@@ -137,14 +143,14 @@ class LadderRun {
 
 /// What a command's work came to; `nothing` is no success, however early it ended.
 enum class Outcome { good, failed, nothing };
-/// `failed` where any result is wrong, `nothing` where none is right; where there is no result but there are
-/// `roofs`, these are what was asked for.
+/// `failed` where any result is wrong, `nothing` where none is right; where there is no result but
+/// there are `roofs`, these are what was asked for.
 Outcome outcome_of(const std::vector<Result>& results, bool roofs = false);
 
 /// Writes the JSON file where one was asked for, and is then ended().
 int finish(Document& document, const Control& control, const std::string& path, Outcome outcome);
-/// Says why the work ended early if it did, and returns the command's exit code: kExitFailed of what failed,
-/// else kExitInterrupted after Ctrl-C, else kExitFailed of nothing.
+/// Says why the work ended early if it did, and returns the command's exit code: kExitFailed of
+/// what failed, else kExitInterrupted after Ctrl-C, else kExitFailed of nothing.
 int ended(const Control& control, Outcome outcome, std::FILE* out = stdout);
 
 }  // namespace trine::bench

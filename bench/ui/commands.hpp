@@ -1,5 +1,5 @@
-// The subcommands of `trine`: each adds its options to the command line and, when it is the one that
-// was called, runs and returns the exit code.
+// The subcommands of `trine`: each adds its options to the command line and, when it is the one
+// that was called, runs and returns the exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>

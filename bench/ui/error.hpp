@@ -28,7 +28,8 @@ std::string did_you_mean(std::string_view word, const Words& known) {
   return near.empty() ? std::string() : fmt::format(" Did you mean '{}'?", near);
 }
 
-/// "a, b, c": the known words; of more than ten the nearest to `word`, those first, and how many more.
+/// "a, b, c": the known words; of more than ten the nearest to `word`, those first, and how many
+/// more.
 template <class Words>
 std::string nearest(std::string_view word, const Words& known) {
   constexpr std::ptrdiff_t kMost = 10;

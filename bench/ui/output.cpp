@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Without links, and absolute: weakly_canonical() alone leaves a new file of the current folder bare.
+/// Without links, and absolute: weakly_canonical() alone leaves a new file of the current folder
+/// bare.
 fs::path place_of(const std::string& path, std::error_code& error) {
   const fs::path whole = fs::absolute(path, error);
   return error ? whole : fs::weakly_canonical(whole, error);

@@ -21,8 +21,8 @@ struct {
   std::string color = "auto";
 } options;
 
-/// Where the first of two lines ends that `text` is broken into: the farthest place that `width` columns
-/// reach, else the first there is, else the end.
+/// Where the first of two lines ends that `text` is broken into: the farthest place that `width`
+/// columns reach, else the first there is, else the end.
 size_t end_of_line(std::string_view text, size_t width, std::string_view breaks) {
   size_t end = text.size();
   const size_t begin = std::min(text.find_first_not_of(' '), text.size());

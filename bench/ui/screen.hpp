@@ -17,19 +17,21 @@ namespace trine::bench {
 void add_screen_options(CLI::App& app);
 /// --wide was given: tables have all their columns, and lines are as long as they get.
 bool is_wide();
-/// Whether to print colours: --color, else the environment's NO_COLOR, else where there is a terminal.
+/// Whether to print colours: --color, else the environment's NO_COLOR, else where there is a
+/// terminal.
 bool has_color();
 
 /// The columns of the terminal, or of COLUMNS; nothing where there is neither.
 std::optional<size_t> terminal_width();
-/// The columns that a line may have: the terminal's, but 100 at most; with --wide as many as it takes.
+/// The columns that a line may have: the terminal's, but 100 at most; with --wide as many as it
+/// takes.
 size_t screen_width();
 
 /// The columns that `text` takes: bytes that continue a character, and colours, take none.
 size_t width_of(std::string_view text);
 
-/// `text` in lines of `width` columns, broken behind one of `breaks` where there is one. A space at which
-/// a line is broken goes; lines from the second on are `indent` spaces in.
+/// `text` in lines of `width` columns, broken behind one of `breaks` where there is one. A space at
+/// which a line is broken goes; lines from the second on are `indent` spaces in.
 std::vector<std::string> wrapped(std::string_view text, size_t width, size_t indent,
                                  std::string_view breaks = " ");
 

@@ -33,7 +33,8 @@ HWY_INLINE Chain chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
   return acc;
 }
 
-// alpha (acc + 0) + beta c, rounded once. Adding +0 turns a chain's -0 into +0, so that padding is invisible.
+// alpha (acc + 0) + beta c, rounded once. Adding +0 turns a chain's -0 into +0, so that padding is
+// invisible.
 template <class T, class Chain>
 HWY_INLINE void finish(const gemm::Problem<T>& p, Chain acc, T* c) {
   const Chain t = p.product ? Chain(p.alpha) * (acc + Chain(0)) : Chain(0);
@@ -46,7 +47,8 @@ HWY_INLINE hn::Vec<D> scale(D d, T alpha, hn::Vec<D> acc) {
   return hn::Mul(hn::Set(d, alpha), hn::Add(acc, hn::Zero(d)));
 }
 
-// What goes to C: alpha * acc + beta * c, or without c where `call` doesn't read it. Of c, the lanes of `mask` alone are read.
+// What goes to C: alpha * acc + beta * c, or without c where `call` doesn't read it. Of c, the
+// lanes of `mask` alone are read.
 template <class D, class Call, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> finish(D d, const Call& call, hn::Vec<D> acc, hn::Mask<D> mask, const T* c) {
   const auto t = scale(d, call.alpha, acc);
@@ -59,7 +61,8 @@ void begin_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns
   for (int64_t j = 0; j < columns; ++j) chains[j] = p.begin(i, j0 + j);
 }
 
-// Continues the chains of row i, columns j0 …, by k0 <= k < k1: the inner loop runs along a row of B.
+// Continues the chains of row i, columns j0 …, by k0 <= k < k1: the inner loop runs along a row of
+// B.
 template <class T>
 void continue_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns, int64_t k0,
                   int64_t k1, T* HWY_RESTRICT chains) {

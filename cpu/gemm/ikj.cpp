@@ -1,6 +1,6 @@
-// ikj: naive with its two inner loops exchanged. Where naive walked down a column of B, a new line of
-// memory at every step, now B and the partials are read along their rows, by whole vectors. A row's
-// partials wait in the workspace: C holds none while beta has yet to read it.
+// ikj: naive with its two inner loops exchanged. Where naive walked down a column of B, a new line
+// of memory at every step, now B and the partials are read along their rows, by whole vectors. A
+// row's partials wait in the workspace: C holds none while beta has yet to read it.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/ikj.cpp"
 #include <algorithm>

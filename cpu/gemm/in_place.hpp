@@ -16,16 +16,18 @@ using std::int64_t;
 constexpr int64_t kDirectBytes = 1 << 17;
 constexpr int64_t kDirectProducts = 1 << 22;
 
-// How far ahead the operands of a batch's small products are called for. 20,000 of 16 x 16, f32, on 2 cores of a Xeon, us: the
-// next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32 KiB 1418.
+// How far ahead the operands of a batch's small products are called for. 20,000 of 16 x 16, f32, on
+// 2 cores of a Xeon, us: the next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32
+// KiB 1418.
 constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
-// From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with its first panel for rows of
-// B so many steps ahead, none past B's end. On 2 cores of a Xeon, of the rate without: i32 64^3 from memory 1.15, in the caches
-// 1.0. Smaller ones of floats would lose there (f32 64^3 0.95, f64 48^3 0.93). A batch's products call for B's rows alone:
-// f32 96^3 1.00, 128^3 1.04.
+// From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with
+// its first panel for rows of B so many steps ahead, none past B's end. On 2 cores of a Xeon, of
+// the rate without: i32 64^3 from memory 1.15, in the caches 1.0. Smaller ones of floats would lose
+// there (f32 64^3 0.95, f64 48^3 0.93). A batch's products call for B's rows alone: f32 96^3 1.00,
+// 128^3 1.04.
 template <class T>
 constexpr int64_t kCalledAlone = std::is_integral_v<T> ? 1 << 14 : 1 << 15;
 template <class T>
@@ -42,8 +44,8 @@ bool is_thin(const Problem<T>& p) {
   return p.depth() > 0 && p.m <= kernels<T>().tiles(2).height();
 }
 
-// Small operands that stay in the first caches are read where they lie: packing them would take as long
-// as the product. Rows of B must be neighbours in memory.
+// Small operands that stay in the first caches are read where they lie: packing them would take as
+// long as the product. Rows of B must be neighbours in memory.
 template <class T>
 bool is_direct(const Problem<T>& p) {
   const int64_t width = kernels<T>().width;
@@ -96,8 +98,9 @@ Columns<T> columns_of(const Kernels<T>& kernel, int64_t m, int64_t vectors, int6
 template <class T>
 class Direct {
  public:
-  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread, 19100 us, so 17500. A
-  // product alone is 2 to 3 % slower by it, and those of 16 x 16 10 % in the second cache, for nothing from memory.
+  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread,
+  // 19100 us, so 17500. A product alone is 2 to 3 % slower by it, and those of 16 x 16 10 % in the
+  // second cache, for nothing from memory.
   explicit Direct(const Problem<T>& p, bool is_of_batch = false)
       : p_(p), calls_(is_of_batch && p.k * p.n * int64_t{sizeof(T)} >= kCalledOperand) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
@@ -233,8 +236,9 @@ class Grid {
   int64_t tiles_ = 0;
 };
 
-// Calls for a part of operands to come: the hardware doesn't follow streams so short. 20,000 of 32 x 32, f64,
-// us: no calls 20400, all at once 19300, in parts 14600. (gcc drops these calls unless they are inlined.)
+// Calls for a part of operands to come: the hardware doesn't follow streams so short. 20,000 of 32
+// x 32, f64, us: no calls 20400, all at once 19300, in parts 14600. (gcc drops these calls unless
+// they are inlined.)
 template <class T>
 struct Part {
   int64_t elements, share;

@@ -27,7 +27,8 @@ constexpr auto pack_panel() {
 // 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against
 // OpenBLAS in the same run: 14 x 2 0.90, 13 x 2 0.90, 12 x 2 0.90, 9 x 3 0.90, 8 x 3 0.90,
 // 6 x 4 0.89: no difference, so the one that packs and reads C least per fma.
-// In place, of three vectors, 24 accumulators: 48^3 of f32 takes 0.99 us, with 14 x 2 and 14 x 1 1.4; 96^3 7.7, with 14 x 2 7.8.
+// In place, of three vectors, 24 accumulators: 48^3 of f32 takes 0.99 us, with 14 x 2 and 14 x
+// 1 1.4; 96^3 7.7, with 14 x 2 7.8.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMostVectors = 3;
 using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
@@ -95,8 +96,8 @@ const gemm::AllKernels& all_kernels() {
                                          kernels_with<double>(Heights()),
                                          kernels_with<std::uint32_t>(Heights())};
 #if HWY_TARGET <= HWY_AVX3
-  // Intel's 32-bit multiply is two instructions; AMD's is one, and so is as fast (Zen 5: 0.84 of f32). 24 accumulators, 4 of
-  // B, 2 broadcasts.
+  // Intel's 32-bit multiply is two instructions; AMD's is one, and so is as fast (Zen 5: 0.84 of
+  // f32). 24 accumulators, 4 of B, 2 broadcasts.
   static constexpr gemm::AllKernels kByHalves{
       std::get<0>(kAll), std::get<1>(kAll),
       kernels_with<std::uint32_t, From::kHalves>(std::integer_sequence<int, 1, 2, 4, 6>())};

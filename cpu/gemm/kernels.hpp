@@ -1,5 +1,5 @@
-// The interface between micro_kernel's blocking (plain C++) and its SIMD inner parts, which exist once
-// per dtype and Highway target.
+// The interface between micro_kernel's blocking (plain C++) and its SIMD inner parts, which exist
+// once per dtype and Highway target.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ struct TilesInPlace : Heights {
   TileFunction<T> part[kMost];   // of some, or of floats where B is called for ahead
 };
 
-// What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for a
-// matrix's last columns, `narrow`: one vector.
+// What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for
+// a matrix's last columns, `narrow`: one vector.
 template <class T>
 struct Kernels : Heights {
   // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
@@ -80,14 +80,15 @@ struct Kernels : Heights {
   PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
-  // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).
+  // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride
+  // 1).
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
   // Row i of C, `columns` from j0 on, of chains in f64.
   void (*round)(const Problem<float>& p, std::int64_t i, std::int64_t j0, std::int64_t columns,
                 const double* chains);
-  // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements apart, and called for
-  // `far` products ahead. Null where a target has none.
+  // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements
+  // apart, and called for `far` products ahead. Null where a target has none.
   FoursFunction fours;
 
   const TilesInPlace<T>& tiles(std::int64_t vectors) const { return in_place[vectors - 1]; }

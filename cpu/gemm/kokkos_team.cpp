@@ -5,9 +5,10 @@
 //   TeamThreadRange     the rows
 //   ThreadVectorRange   the columns: each lane continues the chain of its own result
 //
-// Against blocked, A and B are copied before they are used, so that every layout is read alike: elements lie side by
-// side, in as few pages as there can be. Chains continue from one part of k to the next, so the bits are the
-// definition's; lanes over k with a reducer at the end would need another order of the sum.
+// Against blocked, A and B are copied before they are used, so that every layout is read alike:
+// elements lie side by side, in as few pages as there can be. Chains continue from one part of k to
+// the next, so the bits are the definition's; lanes over k with a reducer at the end would need
+// another order of the sum.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/kokkos_team.cpp"
 #include <algorithm>

@@ -12,8 +12,8 @@
 //
 // Many small matrices: each thread takes whole ones, with a workspace of its own.
 //
-// Accurate products: elements of f32 become f64 while they are packed, all partials wait in the workspace, and each is
-// rounded into C once.
+// Accurate products: elements of f32 become f64 while they are packed, all partials wait in the
+// workspace, and each is rounded into C once.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -179,7 +179,8 @@ class Step {
     const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
     const int64_t wanted =
         parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
-    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99 of OpenBLAS).
+    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99
+    // of OpenBLAS).
     const int64_t col_pieces =
         std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
@@ -192,8 +193,8 @@ class Step {
     parallel.parallel_for(more_rows * col_pieces, body, Parallel::Order::own);
   }
 
-  // Calls for one of as many parts of the next panel of B: where each panel met the last cache first, its first
-  // tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
+  // Calls for one of as many parts of the next panel of B: where each panel met the last cache
+  // first, its first tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
   void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
@@ -234,10 +235,11 @@ class Step {
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
 };
 
-// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in memory,
-// each thread takes wide parts of a few of them and calls for the next few (2 cores of an AMD EPYC, f32
-// 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
-// else it packs one panel, in long runs along k, and multiplies that; of one row, in the registers.
+// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in
+// memory, each thread takes wide parts of a few of them and calls for the next few (2 cores of an
+// AMD EPYC, f32 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8
+// rows, so, 2.24); else it packs one panel, in long runs along k, and multiplies that; of one row,
+// in the registers.
 template <class T>
 void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   const Kernels<T>& kernel = kernels<T>();

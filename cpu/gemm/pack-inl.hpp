@@ -1,6 +1,6 @@
 // Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows, so that the
-// register tile reads both operands as two ascending streams, whatever layout they came in; and the one
-// product that needs no panels.
+// register tile reads both operands as two ascending streams, whatever layout they came in; and the
+// one product that needs no panels.
 #include "gemm/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,12 +24,13 @@ void pack_along(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height,
   }
 }
 
-// Bytes that a row is called for ahead: shuffles that wait for loads fill the window in which a core looks for
-// more of these. gemv by columns, of read: without 0.73 to 0.80, 256 bytes 0.89, 1 KiB 0.82 to 0.92.
+// Bytes that a row is called for ahead: shuffles that wait for loads fill the window in which a
+// core looks for more of these. gemv by columns, of read: without 0.73 to 0.80, 256 bytes 0.89, 1
+// KiB 0.82 to 0.92.
 constexpr int64_t kTurnedAhead = 512;
 
-// A square tile of a matrix that is contiguous along k, transposed in registers: a vector per step of k. Zero
-// past `rows` and `depth`.
+// A square tile of a matrix that is contiguous along k, transposed in registers: a vector per step
+// of k. Zero past `rows` and `depth`.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void load_turned(D d, gemm::Matrix<const T> from, int64_t rows, int64_t depth,
                             hn::Vec<D>* tile) {
@@ -72,8 +73,9 @@ void pack(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to
   }
 }
 
-// The same, but two steps' low halves in one word, then their high halves, where whole words would stand for one
-// step each. Low halves are signed, so high ones are one more where these are negative. After an odd step, `to` has zeros.
+// The same, but two steps' low halves in one word, then their high halves, where whole words would
+// stand for one step each. Low halves are signed, so high ones are one more where these are
+// negative. After an odd step, `to` has zeros.
 inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t k, int height,
                         uint32_t* to) {
   const hn::ScalableTag<uint32_t> d;
@@ -92,8 +94,9 @@ inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t
   }
 }
 
-// A vector of results, columns j0 … of a C of one row, where B is contiguous along k: its tiles go from the
-// registers into the chains. Packed first they were at 0.5 to 0.67 of read, on 2 cores of a Xeon.
+// A vector of results, columns j0 … of a C of one row, where B is contiguous along k: its tiles go
+// from the registers into the chains. Packed first they were at 0.5 to 0.67 of read, on 2 cores of
+// a Xeon.
 template <class T>
 void multiply_across(const gemm::Problem<T>& p, int64_t j0) {
   const hn::ScalableTag<T> d;
@@ -135,8 +138,9 @@ void add_rows(const gemm::Problem<T>& p, int64_t k, int64_t j0, int64_t columns,
   }
 }
 
-// Columns j0 … of a C of one row, where B's rows lie in memory: its chains stay in the first cache, and four rows
-// of B are called into the second while the four before them are added. 1 x 8192, k = 4096 of f32, of read: tiles 0.53, so 1.0.
+// Columns j0 … of a C of one row, where B's rows lie in memory: its chains stay in the first cache,
+// and four rows of B are called into the second while the four before them are added. 1 x 8192, k =
+// 4096 of f32, of read: tiles 0.53, so 1.0.
 template <class T>
 void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* chains) {
   constexpr int kRows = 4;
@@ -148,10 +152,11 @@ void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* c
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// So many of a batch's products of 4 x 4 words, rows side by side: a block of 128 bits is a row, so a step takes an element
-// of each row of A within its block, and a row of B in every block. `a`, `b` and `c` lie between operands, `far` products
-// ahead they are called for. 20,000 of f32, of a loop of OpenBLAS's calls, on 2 cores of a Xeon: from memory
-// 2.7, so 3.9; in the caches 3.3, so 6.9.
+// So many of a batch's products of 4 x 4 words, rows side by side: a block of 128 bits is a row, so
+// a step takes an element of each row of A within its block, and a row of B in every block. `a`,
+// `b` and `c` lie between operands, `far` products ahead they are called for. 20,000 of f32, of a
+// loop of OpenBLAS's calls, on 2 cores of a Xeon: from memory 2.7, so 3.9; in the caches 3.3,
+// so 6.9.
 template <class T>
 void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t count,
                     int64_t far) {
@@ -175,8 +180,9 @@ void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t
 }
 #endif
 
-// A C of one element: a step has the latency of one multiply-add, if memory is called for early enough. 2^22 steps
-// of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes 0.96, none 0.93; a lane of a tile 0.34.
+// A C of one element: a step has the latency of one multiply-add, if memory is called for early
+// enough. 2^22 steps of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes
+// 0.96, none 0.93; a lane of a tile 0.34.
 template <class T>
 void multiply_one(const gemm::Problem<T>& p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);

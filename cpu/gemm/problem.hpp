@@ -20,8 +20,8 @@ struct Matrix {
 };
 
 // C = alpha A B + beta C with an m x k, k x n and m x n matrix. `product` is false when alpha is 0
-// or there is no chain: then the product is +0 and A, B are not read. With `continues`, chains begin at C,
-// and with k = 0 there are some all the same. i32 computes as uint32_t: modulo 2^32.
+// or there is no chain: then the product is +0 and A, B are not read. With `continues`, chains
+// begin at C, and with k = 0 there are some all the same. i32 computes as uint32_t: modulo 2^32.
 template <class T>
 struct Problem {
   std::int64_t m, n, k;

@@ -74,14 +74,15 @@ constexpr bool beats(K a, K b) {
   return kMax ? a > b : a < b;
 }
 
-// A float's bits as an integer in the order of floats, NaNs beyond both infinities; its own inverse.
+// A float's bits as an integer in the order of floats, NaNs beyond both infinities; its own
+// inverse.
 template <class K>
 constexpr K fold_sign(K bits) {
   return bits ^ static_cast<K>((bits >> (sizeof(K) * 8 - 1)) & std::numeric_limits<K>::max());
 }
 
-// By how much such integers are moved, modulo 2^32 or 2^64, so that the NaNs of the side that loses come round to
-// the other one: the infinity that loses is the last number there is.
+// By how much such integers are moved, modulo 2^32 or 2^64, so that the NaNs of the side that loses
+// come round to the other one: the infinity that loses is the last number there is.
 template <bool kMax, class T>
 constexpr std::make_unsigned_t<Key<T>> kMove = [] {
   using U = std::make_unsigned_t<Key<T>>;

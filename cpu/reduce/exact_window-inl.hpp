@@ -1,5 +1,5 @@
-// A tile's way into bins: windows of exponents are chosen from the data, kept from tile to tile, and
-// moved when they miss.
+// A tile's way into bins: windows of exponents are chosen from the data, kept from tile to tile,
+// and moved when they miss.
 //
 // Limbs alone, without bins, would serve every sum; but with exponents spread over 2^±20 tables by
 // exponent took 2 to 6 times as long as bins (2^16 and 2^20 f32 and f64, one core of an Intel Xeon,

@@ -106,7 +106,8 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
     });
   }
 
-  // The best key of a block first, in vectors; only a block that improves is searched for its place.
+  // The best key of a block first, in vectors; only a block that improves is searched for its
+  // place.
   void along(const T* data, std::int64_t count, std::int64_t first) {
     constexpr std::int64_t kBlock = 2048;
     Best<K>& found = state[0];
@@ -119,7 +120,8 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
   }
 
   void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t first) {
-    // Indices as wide as keys, so that both fit the same vectors; rows in blocks that they can count.
+    // Indices as wide as keys, so that both fit the same vectors; rows in blocks that they can
+    // count.
     using Row = std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t>;
     constexpr std::int64_t kBlock = 1 << 20;
     K best[kStrip];

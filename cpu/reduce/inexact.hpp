@@ -1,13 +1,13 @@
-// Whether an operation on floating-point numbers was rounded: IEEE 754 has the processor raise a flag
-// then, which stays until it is lowered. Reading it tells of thousands of additions at once.
+// Whether an operation on floating-point numbers was rounded: IEEE 754 has the processor raise a
+// flag then, which stays until it is lowered. Reading it tells of thousands of additions at once.
 #pragma once
 
 #include <cfenv>
 
 namespace trine::cpu {
 
-// What is asked about stands in functions that aren't inlined and write what they compute to memory:
-// the compiler doesn't know about the flag, but moves no such call past a volatile `asm`.
+// What is asked about stands in functions that aren't inlined and write what they compute to
+// memory: the compiler doesn't know about the flag, but moves no such call past a volatile `asm`.
 class Inexact {
  public:
 #if defined(__SSE2__)

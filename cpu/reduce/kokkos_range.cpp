@@ -3,9 +3,10 @@
 //   one result     parallel_reduce over a RangePolicy of its elements, the function as its reducer
 //   more           parallel_for over a RangePolicy of the results, each by one thread
 //
-// A reducer joins what the threads have found; where a thread's elements end depends on the number of threads, and
-// with it the bits of a float sum: a study. A few long rows keep some threads idle, columns are read across the lines
-// of memory, and an element of rows with gaps costs a division: `kokkos_team` has none of this.
+// A reducer joins what the threads have found; where a thread's elements end depends on the number
+// of threads, and with it the bits of a float sum: a study. A few long rows keep some threads idle,
+// columns are read across the lines of memory, and an element of rows with gaps costs a division:
+// `kokkos_team` has none of this.
 #include "kokkos_folds.hpp"
 #include "rungs.hpp"
 

@@ -5,8 +5,9 @@
 //   columns        a team takes a strip of them: its threads share the rows, and lanes the columns, so
 //                  that lines of memory are read whole; the threads' values wait in scratch memory
 //
-// Against `kokkos_range` no thread idles, no element costs a division, and columns come in vectors. Where stretches
-// end depends on the number of threads, and with it the bits of a float sum: a study.
+// Against `kokkos_range` no thread idles, no element costs a division, and columns come in vectors.
+// Where stretches end depends on the number of threads, and with it the bits of a float sum: a
+// study.
 #include <algorithm>
 
 #include "kokkos_folds.hpp"

@@ -1,5 +1,5 @@
-// Spreads the pieces of a plan over threads, each with scratch of its own, and has results that came
-// in parts finished by them as well.
+// Spreads the pieces of a plan over threads, each with scratch of its own, and has results that
+// came in parts finished by them as well.
 #pragma once
 
 #include <new>

@@ -97,8 +97,8 @@ struct Piece {
             std::min(problem->length(), begin + plan->part_length)};
   }
 
-  // Calls along(r, part, begin, end) for each result, elements [begin, end) of which are part `part`; or
-  // across(first, width, part, begin, end) for each strip of results.
+  // Calls along(r, part, begin, end) for each result, elements [begin, end) of which are part
+  // `part`; or across(first, width, part, begin, end) for each strip of results.
   template <class Along, class Across>
   void each_part(const Block& block, Along&& along, Across&& across) const {
     const auto [first, last, part, begin, end] = block;
@@ -118,8 +118,8 @@ struct Work {
   void (*finish)(const Piece<Scratch, State>& piece, std::int64_t r);
 };
 
-// A lambda by its address: how elements are read is compiled once per dtype, not once for each function,
-// map and instruction set.
+// A lambda by its address: how elements are read is compiled once per dtype, not once for each
+// function, map and instruction set.
 template <class... Args>
 class Take {
  public:
@@ -172,8 +172,9 @@ void each_chunk(const Elements& p, std::int64_t r, std::int64_t begin, std::int6
   }
 }
 
-// take(rows, step, count, first_row) for rows [begin, end) of results [r, r + width), width <= kStrip:
-// rows[i * step + j] belongs to result r + j. In place when results are neighbours, else packed.
+// take(rows, step, count, first_row) for rows [begin, end) of results [r, r + width), width <=
+// kStrip: rows[i * step + j] belongs to result r + j. In place when results are neighbours, else
+// packed.
 template <class T>
 void each_tile(const Elements& p, std::int64_t r, std::int64_t width, std::int64_t begin,
                std::int64_t end, T* buffer,

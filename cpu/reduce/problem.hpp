@@ -1,5 +1,5 @@
-// A reduction as the CPU's rungs see it, whatever its axis: `outputs` independent results, each over
-// outer x inner elements. An element's logical index within its result is o * inner + i.
+// A reduction as the CPU's rungs see it, whatever its axis: `outputs` independent results, each
+// over outer x inner elements. An element's logical index within its result is o * inner + i.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Products along one fixed binary tree over the index, split at the largest power of two below n.
-// That is: neighbours are multiplied pairwise, level by level, and an odd one out moves up as it is.
+// That is: neighbours are multiplied pairwise, level by level, and an odd one out moves up as it
+// is.
 //
 //   n = 7    (0 1)(2 3)(4 5) 6   ->   (01 23)(45 6)   ->   (0123 456)
 //
@@ -22,8 +23,8 @@ constexpr std::int64_t group_of(int depth) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Multiplies neighbours log2(kCount) times: kCount vectors, which follow each other in memory, become one. With as many vectors
-// as lanes, lane l is the product of vector l.
+// Multiplies neighbours log2(kCount) times: kCount vectors, which follow each other in memory,
+// become one. With as many vectors as lanes, lane l is the product of vector l.
 template <int kCount, class D>
 HWY_INLINE hn::Vec<D> products_of(D d, const hn::Vec<D>* of) {
   if constexpr (kCount == 1) {
@@ -56,7 +57,8 @@ HWY_INLINE hn::Vec<D> products_of_groups(D d, const T* HWY_RESTRICT from) {
 }
 #endif
 
-// Multiplies each so many neighbours to one, in registers; the last ones may be fewer. Returns how many products there are.
+// Multiplies each so many neighbours to one, in registers; the last ones may be fewer. Returns how
+// many products there are.
 template <trine_map M, int kDepth, bool kAhead, class T>
 HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t count,
                                         T* HWY_RESTRICT to) {
@@ -81,7 +83,8 @@ HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t
   return groups;
 }
 
-// So deep that 64 neighbours or more become one before anything is stored: of subtrees of a power of two between these sizes.
+// So deep that 64 neighbours or more become one before anything is stored: of subtrees of a power
+// of two between these sizes.
 template <class T>
 constexpr int kDeep = group_of<T>(2) >= 64 ? 2 : (group_of<T>(3) >= 64 ? 3 : 6);
 template <class T>
@@ -141,10 +144,11 @@ HWY_INLINE auto product_of_rows(const T* at, std::int64_t step) {
   }
 }
 
-// Multiplies so many rows to one, and what is on their left with it: nothing, `to`, or `to` and then `between`. kAhead: calls the
-// next eight rows.
+// Multiplies so many rows to one, and what is on their left with it: nothing, `to`, or `to` and
+// then `between`. kAhead: calls the next eight rows.
 //
-// Vectors by hand: of a loop over a line g++ makes four parts, and asks before each line whether `to` overlaps one of the rows.
+// Vectors by hand: of a loop over a line g++ makes four parts, and asks before each line whether
+// `to` overlaps one of the rows.
 template <trine_map M, int kRows, int kLeft, bool kAhead, class T>
 HWY_INLINE void multiply_rows(const T* HWY_RESTRICT rows, std::int64_t step, std::int64_t width,
                               Factor<T>* HWY_RESTRICT to, const Factor<T>* HWY_RESTRICT between) {

@@ -1,7 +1,7 @@
 // Rung `simd`: every thread keeps a vector of running results and lets each lane take its share, so
-// that memory is the limit and not the latency of one addition. Which lane takes which element moves
-// the bits of float sums and products: a study. Integers and extremes have no such order; for them
-// this rung and `exact` are the same.
+// that memory is the limit and not the latency of one addition. Which lane takes which element
+// moves the bits of float sums and products: a study. Integers and extremes have no such order; for
+// them this rung and `exact` are the same.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/simd.cpp"
 #include "simd.hpp"

@@ -1,6 +1,6 @@
-// kokkos_mdrange: the definition over Kokkos's Views, with an MDRangePolicy that cuts the matrix into tiles: blocked,
-// where the cutting is the policy's and the strides are the Views'. A thread takes tiles that follow each other along
-// the output's rows.
+// kokkos_mdrange: the definition over Kokkos's Views, with an MDRangePolicy that cuts the matrix
+// into tiles: blocked, where the cutting is the policy's and the strides are the Views'. A thread
+// takes tiles that follow each other along the output's rows.
 #include <array>
 #include <type_traits>
 

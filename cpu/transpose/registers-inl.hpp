@@ -34,8 +34,8 @@ HWY_INLINE void transpose_within_blocks(D d, V* HWY_RESTRICT v) {
 
 #if HWY_TARGET <= HWY_AVX3
 
-// Two blocks of each of two vectors, as the instruction numbers them. (g++ 12 warns of a variable in the form without a mask; the
-// instruction is the same.)
+// Two blocks of each of two vectors, as the instruction numbers them. (g++ 12 warns of a variable
+// in the form without a mask; the instruction is the same.)
 template <int kBlocks, class D, class V = hn::Vec<D>>
 HWY_INLINE V blocks_of(D d, V low, V high) {
   const hn::Repartition<uint64_t, D> words;
@@ -65,8 +65,9 @@ HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
   }
 }
 
-// `load(i)` gives row i of as many as a vector holds elements of kBytes, `put(i, v)` takes row i of the result. Rows are loaded
-// and given in the order in which the fewest wait in memory for a register.
+// `load(i)` gives row i of as many as a vector holds elements of kBytes, `put(i, v)` takes row i of
+// the result. Rows are loaded and given in the order in which the fewest wait in memory for a
+// register.
 template <int kBytes, class D, class Load, class Put>
 HWY_INLINE void transpose_tile(D d, Load load, Put put) {
   constexpr int kVector = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>));

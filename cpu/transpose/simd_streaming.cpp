@@ -42,9 +42,9 @@ namespace {
 
 using std::int64_t;
 
-// Of output. Past the caches, of the time through them, f32 in turns, operands that lie in memory (and
-// those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20
-// (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
+// Of output. Past the caches, of the time through them, f32 in turns, operands that lie in memory
+// (and those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05),
+// 1448^2 0.20 (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
 // Of single bytes, whose blocks take longest: 1024^2 0.52 (1.02), 768^2 (1.18).
 constexpr int64_t kStreamSingleBytes = int64_t{7} << 17;
@@ -62,8 +62,8 @@ struct Extents {
 };
 
 // Rows of the input are called for so many bytes ahead: a block is too short a part of them for the
-// hardware to notice. 2 cores of an AMD EPYC, f32 1024^2 101 -> 75 us, 4096^2 2.9 -> 2.2 ms; 256 and
-// 512 bytes the same.
+// hardware to notice. 2 cores of an AMD EPYC, f32 1024^2 101 -> 75 us, 4096^2 2.9 -> 2.2 ms; 256
+// and 512 bytes the same.
 constexpr int64_t kAhead = 128;
 
 // Four lines by four lines; a narrow matrix gets as many elements in its long direction.
@@ -81,12 +81,14 @@ struct Strips {
   int64_t p_spans, q;
 };
 
-// A line of each row of the output at a time, from long parts of the input's rows, which the hardware recognizes
-// and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095 x 4097). Aligned rows go by two
-// lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes, but three strips for each
-// of many threads, one of which may be late, from shorter parts: 4095 x 4097 on 16 cores, of copy, 1 byte 0.55 with two strips
-// a thread and whole parts, 0.64 with three and parts of a quarter, 2 bytes 0.66, 0.73. The last one has two lines or more: the first is written with the second, unless
-// vectors are lines and lie alike within the rows' lines.
+// A line of each row of the output at a time, from long parts of the input's rows, which the
+// hardware recognizes and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095
+// x 4097). Aligned rows go by two lines: f32 4096^2 0.81, 0.99. Others by many, since every strip
+// reads a line more than it writes, but three strips for each of many threads, one of which may be
+// late, from shorter parts: 4095 x 4097 on 16 cores, of copy, 1 byte 0.55 with two strips a thread
+// and whole parts, 0.64 with three and parts of a quarter, 2 bytes 0.66, 0.73. The last one has two
+// lines or more: the first is written with the second, unless vectors are lines and lie alike
+// within the rows' lines.
 Strips strips_of(const Problem& p, bool aligned, int threads) {
   const int64_t side = 64 / p.size, lines = divide_up(p.p, side);
   const bool many = threads > kFew;

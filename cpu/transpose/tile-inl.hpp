@@ -85,8 +85,8 @@ void move_range(const Block& b, const Range& r) {
 template <int kSize>
 void transpose_block(const Block& b) {
   if (move_narrow<kSize, false>(b)) return;
-  // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache: 1024^2
-  // 57 -> 43 us. Of two bytes, odd sizes past the caches lose by it: 1.83 -> 2.09 ms.
+  // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache:
+  // 1024^2 57 -> 43 us. Of two bytes, odd sizes past the caches lose by it: 1.83 -> 2.09 ms.
   constexpr int64_t kTileBytes = kSize == 1 ? HWY_MIN(32, kVectorBytes) : kVectorBytes;
   move_range<kSize, kTileBytes>(b, {0, b.p, 0, b.q});
 }
@@ -108,8 +108,8 @@ HWY_INLINE void copy_bytes(char* to, const char* from, int64_t bytes, bool strea
   if (x < bytes) std::memcpy(to + x, from + x, static_cast<size_t>(bytes - x));
 }
 
-// A narrow block: to a few aligned rows at once, where a vector is a line; else transposed into the first cache, from
-// where it goes out line by line, as one run if its rows are packed.
+// A narrow block: to a few aligned rows at once, where a vector is a line; else transposed into the
+// first cache, from where it goes out line by line, as one run if its rows are packed.
 template <int kSize>
 void transpose_block_buffered(const Block& b) {
   if constexpr (kVectorBytes == kLine) {
@@ -131,7 +131,8 @@ void transpose_block_buffered(const Block& b) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Streams a strip whose output rows lie alike within their lines: a vector, as long as a line, is one.
+// Streams a strip whose output rows lie alike within their lines: a vector, as long as a line, is
+// one.
 template <int kSize>
 HWY_INLINE void move_aligned_strip(const Block& b) {
   constexpr int64_t kSide = kLine / kSize;
@@ -174,15 +175,16 @@ HWY_INLINE V straddle(D bytes, V first, V second, int64_t by) {
 #endif
 }
 
-// A tile of a strip in which rows begin or end. Rows without a gap between them share lines: what such a row begins
-// with is kept, too, and goes out with the end of the row before.
+// A tile of a strip in which rows begin or end. Rows without a gap between them share lines: what
+// such a row begins with is kept, too, and goes out with the end of the row before.
 struct Edge {
   bool begins;
   bool follows;  // on the row before, in the same strip
   int64_t left;  // rows of the strip from here on, if each follows on the one before; else 0
 };
 
-// A square tile of whole lines, each of what the tile before left of it, and of the first of this one's.
+// A square tile of whole lines, each of what the tile before left of it, and of the first of this
+// one's.
 template <int kSize, bool kEdge>
 HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLine],
                                   char (*HWY_RESTRICT heads)[kLine], const Edge& edge) {
@@ -236,8 +238,8 @@ HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLin
 
 #endif
 
-// Calls for some of the kSide rows from p on, by the length of the strip's part of them. Over all tiles of a strip each row is
-// called for once; the tile at `index` has its share.
+// Calls for some of the kSide rows from p on, by the length of the strip's part of them. Over all
+// tiles of a strip each row is called for once; the tile at `index` has its share.
 template <int kSize>
 HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t index) {
   constexpr int64_t kSide = kLine / kSize;
@@ -247,9 +249,9 @@ HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t in
       __builtin_prefetch(b.in + (p + i) * b.in_step + x, 0, 2);
 }
 
-// Streams a strip of output rows, a line of every row at a time, each line in one go: lines that wait half full for
-// the rest cost AVX2 half of the rate. Where the rows lie at different places within their lines, what a row has
-// beyond its last whole line is kept for the next time:
+// Streams a strip of output rows, a line of every row at a time, each line in one go: lines that
+// wait half full for the rest cost AVX2 half of the rate. Where the rows lie at different places
+// within their lines, what a row has beyond its last whole line is kept for the next time:
 //
 //   row of the window    | kept line | new line |
 //   goes out                  |-- a line --|

@@ -1,8 +1,7 @@
 // Idea: `shared`, with A and B read through the read-only path (ld.global.nc on NVIDIA's GPUs).
 // It beats `shared` where that path has a cache which other reads bypass (Kepler's texture cache);
-// since Volta both go through one L1 cache, and nothing is left to gain. (read_only is a word of OpenCL
-// C, hence the kernel's longer name.)
-// Requires: TILE x TILE threads a block (TILE 16 or 32).
+// since Volta both go through one L1 cache, and nothing is left to gain. (read_only is a word of
+// OpenCL C, hence the kernel's longer name.) Requires: TILE x TILE threads a block (TILE 16 or 32).
 #include "problem.h"
 
 extern "C" __global__ void __launch_bounds__(TILE * TILE) read_only_path(GEMM_ARGUMENTS) {

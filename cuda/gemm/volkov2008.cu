@@ -1,10 +1,9 @@
 // Idea: a thread holds a row of C's block in registers and reads its element of each column of A
-// straight into a register; only B's tile is shared (V. Volkov, J. Demmel, "Benchmarking GPUs to tune
-// dense linear algebra", SC 2008).
-// It can beat `ilp16` because A never goes through shared memory, and all threads read the same
-// value of B, so that one read of 16 bytes serves 16 / sizeof(T) multiply-adds of the whole warp.
-// Requires: 64 threads a block. As in BLAS columns have unit stride: the row in gemm_study_variants.cpp hands
-// over the problem whose C is such.
+// straight into a register; only B's tile is shared (V. Volkov, J. Demmel, "Benchmarking GPUs to
+// tune dense linear algebra", SC 2008). It can beat `ilp16` because A never goes through shared
+// memory, and all threads read the same value of B, so that one read of 16 bytes serves 16 /
+// sizeof(T) multiply-adds of the whole warp. Requires: 64 threads a block. As in BLAS columns have
+// unit stride: the row in gemm_study_variants.cpp hands over the problem whose C is such.
 //
 //              n: 16        Thread t holds row t of the block, c(t, 0 ... 15).
 //      l      [B tile] 16

@@ -14,7 +14,8 @@ DEVICE uint warp_max(uint v) { return __reduce_max_sync(~0u, v); }
 DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }
 
 // x, whose origin the compiler can't see, so that it computes with x there and not before the loops
-// around, which need the registers (else loads come late or spill; sums of `floats` fare better without).
+// around, which need the registers (else loads come late or spill; sums of `floats` fare better
+// without).
 DEVICE int opaque(int x, const bool floats) {
   if (floats) return x;
   int y;

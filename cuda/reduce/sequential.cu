@@ -1,7 +1,7 @@
 // Idea: the tree folds the upper half of the block onto the lower half, one element a thread.
-// It beats `interleaved_strided` because neighbours read neighbours, so that no two hit the same bank,
-// and whole warps finish together.
-// Requires: sum of one evenly spaced sequence; blocks of a power of two.
+// It beats `interleaved_strided` because neighbours read neighbours, so that no two hit the same
+// bank, and whole warps finish together. Requires: sum of one evenly spaced sequence; blocks of a
+// power of two.
 //
 //   s = 4:  0 1 2 3 4 5 6 7      s = 2:  0 1 2 3      s = 1:  0 1
 //           |<------|                    |<--|                |<|

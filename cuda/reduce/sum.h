@@ -1,9 +1,9 @@
-// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one thread adds
-// up by itself, and group_sum(), how a block adds what each of its threads has, by way of `values`, in
-// shared memory, one a thread: the sum counts in thread 0 alone. `finish` says how the blocks' sums
-// become one: `recursive` launches the same kernel on them until one is left, `atomic` adds them as
-// they come to the result, which a launch of one block over no elements has made zero, `last_block`
-// lets the block that finishes last add them up.
+// The kernel of the historic sums, and what it reads. A rung defines share_of(), what one thread
+// adds up by itself, and group_sum(), how a block adds what each of its threads has, by way of
+// `values`, in shared memory, one a thread: the sum counts in thread 0 alone. `finish` says how the
+// blocks' sums become one: `recursive` launches the same kernel on them until one is left, `atomic`
+// adds them as they come to the result, which a launch of one block over no elements has made zero,
+// `last_block` lets the block that finishes last add them up.
 #if T_float
 #define ACC float
 #elif T_double
@@ -35,8 +35,8 @@ static __device__ ACC element(const Sequence* s, long i) {
   return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
 }
 
-// Adds a block's sum to the result. Hardware that adds floats takes f32's denormals for zero, so small
-// values are swapped in until it holds; beside others what is lost lies below their rounding.
+// Adds a block's sum to the result. Hardware that adds floats takes f32's denormals for zero, so
+// small values are swapped in until it holds; beside others what is lost lies below their rounding.
 static __device__ void accumulate(ACC* result, ACC value) {
 #if T_float
   if (fabs(value) >= 0x1p-100f) {

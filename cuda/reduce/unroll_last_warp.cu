@@ -1,7 +1,7 @@
-// Idea: the last six steps belong to one warp: unrolled, ordered by __syncwarp(), not by __syncthreads().
-// It beats `first_add` because the whole block waits once for those six steps, not six times, their
-// loop is gone, and all warps but the first are done.
-// Requires: sum of one evenly spaced sequence; blocks of a power of two, 64 or more.
+// Idea: the last six steps belong to one warp: unrolled, ordered by __syncwarp(), not by
+// __syncthreads(). It beats `first_add` because the whole block waits once for those six steps, not
+// six times, their loop is gone, and all warps but the first are done. Requires: sum of one evenly
+// spaced sequence; blocks of a power of two, 64 or more.
 #include "sum.h"
 #include "tree.h"
 

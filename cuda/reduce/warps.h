@@ -1,5 +1,5 @@
-// A block's sum by its warps: each adds what its registers hold, then the first adds what the warps have.
-// A warp's sum counts in lane 0 alone: each lane adds the value of the one `delta` lanes up.
+// A block's sum by its warps: each adds what its registers hold, then the first adds what the warps
+// have. A warp's sum counts in lane 0 alone: each lane adds the value of the one `delta` lanes up.
 static __device__ int lane() { return (int)threadIdx.x % 32; }
 static __device__ int lanes() { return 32; }
 static __device__ int warp() { return (int)threadIdx.x / 32; }

@@ -1,5 +1,6 @@
-// Whether all ranks ask for the same: the first message of every call. It carries what a rank asks for, a mark
-// where that failed already, and a sum or a small state; MPI merges all of them by an operation of ours.
+// Whether all ranks ask for the same: the first message of every call. It carries what a rank asks
+// for, a mark where that failed already, and a sum or a small state; MPI merges all of them by an
+// operation of ours.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ struct Asked {
   /// "allreduce: sum of 1000 f64". Calls with matrices have words of their own.
   std::string words() const;
 
-  /// What a message carries: a sum; the words of a Partial that a value and its index are; of a product
-  /// of floats, whose blocks follow, how many words the longest state has.
+  /// What a message carries: a sum; the words of a Partial that a value and its index are; of a
+  /// product of floats, whose blocks follow, how many words the longest state has.
   enum class Load { sum, value, length };
   Load load() const;
   /// The state of a Partial of what is asked for, which goes on with `words`.
@@ -54,8 +55,8 @@ struct Head {
 };
 static_assert(sizeof(Head) == head_bytes);
 
-/// MPI's operations over heads, and over states of sums where a window is too narrow. Of a sum that leaves
-/// what a state holds, the first word is `too_large`.
+/// MPI's operations over heads, and over states of sums where a window is too narrow. Of a sum that
+/// leaves what a state holds, the first word is `too_large`.
 constexpr uint64_t too_large = ~0ull;
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*);
 extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI_Datatype*);
@@ -70,8 +71,8 @@ struct Report {
   explicit Report(const Failure& failure);
 };
 
-/// The error that all ranks throw, the same on each, from the reports of all; `trouble` as the heads had it, 0
-/// where something else went wrong later.
+/// The error that all ranks throw, the same on each, from the reports of all; `trouble` as the
+/// heads had it, 0 where something else went wrong later.
 Error error_of(std::span<const Report> reports, uint64_t trouble);
 
 }  // namespace trine::mpi::detail

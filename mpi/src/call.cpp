@@ -13,10 +13,12 @@ std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 namespace {
 
-/// Over so few ranks, heads merge in pairs sooner than by MPI_Allreduce: 7% of its time on 4, 1% on 8.
+/// Over so few ranks, heads merge in pairs sooner than by MPI_Allreduce: 7% of its time on 4, 1%
+/// on 8.
 constexpr int kFew = 4;
 
-/// Recursive doubling; ranks beyond the largest power of two hand theirs to a partner, and have the result from it.
+/// Recursive doubling; ranks beyond the largest power of two hand theirs to a partner, and have the
+/// result from it.
 void merge_in_pairs(Head& head, const Channel& channel) {
   const int me = channel.rank, paired = int(std::bit_floor(unsigned(channel.size)));
   const auto send = [&](int to) {

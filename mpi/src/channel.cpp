@@ -21,7 +21,8 @@ struct User {
   Held channel;
 };
 
-/// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours frees all of it.
+/// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours
+/// frees all of it.
 struct Process {
   std::mutex mutex;
   std::atomic<bool> is_made = false;
@@ -114,7 +115,8 @@ Held make_channel(MPI_Comm user) {
   if (is_inter != 0)
     refuse("an intercommunicator has two groups; merge them by MPI_Intercomm_merge.");
   Owned<MPI_Comm, &MPI_Comm_free> comm(MPI_COMM_NULL);
-  // Without the program's hints: what they assert (mpi_assert_allow_overtaking, …) isn't so of Trine's messages.
+  // Without the program's hints: what they assert (mpi_assert_allow_overtaking, …) isn't so of
+  // Trine's messages.
   check(MPI_Comm_dup_with_info(user, MPI_INFO_NULL, comm.get()), "MPI_Comm_dup_with_info");
   check(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   // Memory may be missing on one rank alone: all must know.

@@ -1,5 +1,6 @@
-// What trine_mpi keeps of a communicator: a duplicate, so that its messages never meet the program's. It is an
-// attribute of the program's communicator, made by the first call on that and freed with it.
+// What trine_mpi keeps of a communicator: a duplicate, so that its messages never meet the
+// program's. It is an attribute of the program's communicator, made by the first call on that and
+// freed with it.
 #pragma once
 
 #include <deque>
@@ -23,8 +24,8 @@ struct Pending {
   virtual bool is_under_way() const noexcept = 0;
 };
 
-/// Memory for messages, that grows to what was asked for; what it held is lost. It may have two ends, the device's and
-/// MPI's: one memory where MPI takes the device's.
+/// Memory for messages, that grows to what was asked for; what it held is lost. It may have two
+/// ends, the device's and MPI's: one memory where MPI takes the device's.
 class TRINE_API Memory {
  public:
   Memory() = default;
@@ -72,27 +73,29 @@ struct Channel {
   const Device& open_named(std::string_view name);
   std::string device_name;
   Device device;
-  /// The functions and dtypes, a bit each, that this device is known to reduce by its own choice; an empty handle
-  /// stands for "auto".
+  /// The functions and dtypes, a bit each, that this device is known to reduce by its own choice;
+  /// an empty handle stands for "auto".
   Device able;
   uint64_t able_to = 0;
 
-  /// The grid of a product, and communicators of this rank's row and column in it: those of the last call stay. A
-  /// rank that has no place there has none.
+  /// The grid of a product, and communicators of this rank's row and column in it: those of the
+  /// last call stay. A rank that has no place there has none.
   Distribution grid = {.grid_rows = 0};
   MPI_Comm row = MPI_COMM_NULL, col = MPI_COMM_NULL;
   /// Makes them, on all ranks together.
   void join(const Distribution& distribution);
   void leave();
 
-  /// What matrices are packed into. It stays, as the first touch of a page takes as long as the copy.
+  /// What matrices are packed into. It stays, as the first touch of a page takes as long as the
+  /// copy.
   Memory messages[5];
-  /// The same of vectors: a call takes it, and gives it back; of several that have begun, one has it.
+  /// The same of vectors: a call takes it, and gives it back; of several that have begun, one has
+  /// it.
   std::vector<Memory> vectors;
   std::mutex vectors_mutex;
 
-  /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
-  /// alone goes on. The lock is held for moments, never while a rank waits for another.
+  /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the
+  /// oldest alone goes on. The lock is held for moments, never while a rank waits for another.
   std::deque<std::shared_ptr<Pending>> pending;
   std::mutex mutex;
 
@@ -103,12 +106,12 @@ struct Channel {
   void drain();
 };
 
-/// Goes on with what is pending on all communicators, which may wait for each other: ranks may wait for calls on two of
-/// them in different orders, as for MPI's requests.
+/// Goes on with what is pending on all communicators, which may wait for each other: ranks may wait
+/// for calls on two of them in different orders, as for MPI's requests.
 void advance_all();
 
-/// The channel of `comm`; the first call makes it, on all ranks together. Throws Error where MPI isn't
-/// initialized, is finalized already, or `comm` isn't a communicator of one group.
+/// The channel of `comm`; the first call makes it, on all ranks together. Throws Error where MPI
+/// isn't initialized, is finalized already, or `comm` isn't a communicator of one group.
 std::shared_ptr<Channel> channel_of(MPI_Comm comm);
 
 /// A datatype of 64-bit words, and the operation over it.

@@ -17,7 +17,8 @@ void check(int code, const char* function);
 
 inline constexpr const char* kNoMemory = "Host memory is exhausted.";
 
-/// What went wrong on this rank, kept until all ranks know. To keep it takes no memory, which may be what is missing.
+/// What went wrong on this rank, kept until all ranks know. To keep it takes no memory, which may
+/// be what is missing.
 using Failure = std::exception_ptr;
 
 /// Runs `work`, and keeps its failure; the first stays.
@@ -37,7 +38,8 @@ decltype(auto) entry(Body&& body) {
   } catch (const std::bad_alloc&) { throw Error(Status::out_of_memory, kNoMemory); }
 }
 
-/// A handle of MPI's, freed with its scope, which an error may end. `none` is MPI's word for no handle.
+/// A handle of MPI's, freed with its scope, which an error may end. `none` is MPI's word for no
+/// handle.
 template <class Handle, int (*free_handle)(Handle*)>
 class Owned {
  public:

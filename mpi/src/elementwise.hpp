@@ -1,7 +1,8 @@
-// Element for element over the ranks: each rank receives one slice of every rank's values (all-to-all), reduces it
-// on its device as the columns of a matrix with a row a rank, and the slices of results are gathered. That is the
-// traffic of MPI's own allreduce of large vectors (reduce-scatter, then allgather), and the local work is a call
-// like any other. Long vectors go piece by piece, so that the memory for it is bounded, and MPI's counts are small.
+// Element for element over the ranks: each rank receives one slice of every rank's values
+// (all-to-all), reduces it on its device as the columns of a matrix with a row a rank, and the
+// slices of results are gathered. That is the traffic of MPI's own allreduce of large vectors
+// (reduce-scatter, then allgather), and the local work is a call like any other. Long vectors go
+// piece by piece, so that the memory for it is bounded, and MPI's counts are small.
 #pragma once
 
 #include "call.hpp"
@@ -39,7 +40,8 @@ class Elementwise : public PlacedCall<Place> {
   }
   /// Whether the options ask a device for more than the result.
   bool tells_more() const noexcept;
-  /// Refuses what the device, or the rung, won't reduce; without a rung it is asked once for each function and dtype.
+  /// Refuses what the device, or the rung, won't reduce; without a rung it is asked once for each
+  /// function and dtype.
   void ask_device();
   /// Opens the device that is named, as no call does: it must be there.
   void find_device();
@@ -76,7 +78,8 @@ class Elementwise : public PlacedCall<Place> {
   bool is_copy_ = false;  ///< one rank, on the host: its values are the results, its rank is 0
   int64_t piece_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
-  /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.
+  /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's
+  /// piece.
   std::vector<int> slices_, begins_, mine_, rows_;
   std::vector<Memory> memory_;
 };

@@ -179,7 +179,8 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
 }
 
 namespace {
-/// Whether two parts lie in one column-major matrix, in other rows of it: as W(1:m, :) and W(m+1:n, :) do.
+/// Whether two parts lie in one column-major matrix, in other rows of it: as W(1:m, :) and W(m+1:n,
+/// :) do.
 bool lie_beside(const ConstHostView& in, const ConstHostView& out) {
   const int64_t in_size = size_of(in.dtype), out_size = size_of(out.dtype);
   const int64_t line = in.col_stride * in_size;

@@ -1,4 +1,5 @@
-// Distributed matrices, one dimension at a time: which elements a process has, and which two processes share.
+// Distributed matrices, one dimension at a time: which elements a process has, and which two
+// processes share.
 //
 //   global  0 1 2 3 4 5 6 7 8        dealt out in blocks of 2 over 2 processes, and in blocks of 3 over 2:
 //   from    0 0 1 1 0 0 1 1 0        what process 0 of the first sends to process 0 of the second is 0 1 | 8:

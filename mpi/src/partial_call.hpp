@@ -1,6 +1,6 @@
-// Any reduction of a distributed array. Sums, extrema and products of integers end with the first message, which
-// carries their states. A product of floats is a tree whose blocks merge to the whole in the order of
-// their indices alone, so all ranks gather the blocks of all.
+// Any reduction of a distributed array. Sums, extrema and products of integers end with the first
+// message, which carries their states. A product of floats is a tree whose blocks merge to the
+// whole in the order of their indices alone, so all ranks gather the blocks of all.
 #pragma once
 
 #include "call.hpp"

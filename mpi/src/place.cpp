@@ -14,8 +14,9 @@ extern "C" [[gnu::weak]] int MPIX_Query_cuda_support();
 namespace trine::mpi::detail {
 namespace {
 
-/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'. cuda/device.cpp reads
-/// it, too: with `direct` no memory comes from a pool. What lies between, the contract and the public API, doesn't know of MPI.
+/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's
+/// queues'. cuda/device.cpp reads it, too: with `direct` no memory comes from a pool. What lies
+/// between, the contract and the public API, doesn't know of MPI.
 enum class Wanted { by_default, staged, direct, unknown };
 constexpr const char* kWanted = "TRINE_MPI_DEVICE_MEMORY";
 Wanted wanted() {
@@ -30,7 +31,8 @@ Wanted wanted() {
   return wanted;
 }
 
-/// The address with which MPI reads and writes a buffer; null where it can't. `is_taken`: it takes the device's pointers.
+/// The address with which MPI reads and writes a buffer; null where it can't. `is_taken`: it takes
+/// the device's pointers.
 std::byte* address_for_mpi(const Buffer& buffer, bool is_taken) {
   if (wanted() == Wanted::staged) return nullptr;
   if (void* const host = buffer.host()) return static_cast<std::byte*>(host);
@@ -172,8 +174,8 @@ void OnHost::gemm(double alpha, const ConstHostView& a, const ConstHostView& b, 
 }
 
 void OnHost::add(double alpha, const HostView& chains, double beta, const HostView& c) const {
-  // The product of each line of chains and a 1 x 1 matrix that is 1, whose chains fma(chain, 1, +0) change
-  // nothing, as they end with + (+0) already.
+  // The product of each line of chains and a 1 x 1 matrix that is 1, whose chains fma(chain, 1, +0)
+  // change nothing, as they end with + (+0) already.
   if (!is_unit_down(c)) return add(alpha, transposed(chains), beta, transposed(c));
   const float one_f32 = 1;
   const double one_f64 = 1;

@@ -1,10 +1,11 @@
-// Where a rank's parts lie and who works on them: host memory and calls on host data, or a device's memory and its
-// queue. The algorithms are written once, over both; MPI's messages are the same, so ranks of both kinds meet in one call.
+// Where a rank's parts lie and who works on them: host memory and calls on host data, or a device's
+// memory and its queue. The algorithms are written once, over both; MPI's messages are the same, so
+// ranks of both kinds meet in one call.
 //
 //   part ── copy ──► message, on the device ── fetch ──► message, for MPI   and back: bring, copy
 //
-// In host memory a message is one thing. So it is on the cpu's queues, and where MPI takes pointers of the device;
-// elsewhere fetch and bring copy it to and from pinned memory.
+// In host memory a message is one thing. So it is on the cpu's queues, and where MPI takes pointers
+// of the device; elsewhere fetch and bring copy it to and from pinned memory.
 #pragma once
 
 #include <array>
@@ -36,7 +37,8 @@ class OnHost {
   OnHost(const OnHost&) = delete;
   OnHost& operator=(const OnHost&) = delete;
 
-  /// Takes what the options point to as the call's own, and refuses what a call over ranks doesn't have.
+  /// Takes what the options point to as the call's own, and refuses what a call over ranks doesn't
+  /// have.
   void begin();
   /// Refuses a part that isn't what the distribution says.
   void check(const char* which, const ConstMatrix& matrix, const Channel& channel) const {
@@ -72,7 +74,8 @@ class OnHost {
 
   /// Whether copy() asks for a transposition.
   static bool transposes(const ConstHostView& from, const HostView& to);
-  /// Copies a matrix, or a batch; where the sides lie differently, by a transposition, `as_asked` of the options.
+  /// Copies a matrix, or a batch; where the sides lie differently, by a transposition, `as_asked`
+  /// of the options.
   void copy(const ConstHostView& from, const HostView& to, bool as_asked = false) const;
   void fetch(const ConstHostView&, const HostView&) const noexcept {}
   void bring(const ConstHostView&, const HostView&) const noexcept {}
@@ -184,8 +187,8 @@ class OnDevice {
   Queue queue_, side_;  ///< the program's, or the call's own, and the copies'
   QueueOptions options_;
   std::string rung_;
-  /// Whether MPI is given the device's memory: by calls that block alone, as in the midst of others MPI may go on
-  /// in calls of the program, which has another context, or none.
+  /// Whether MPI is given the device's memory: by calls that block alone, as in the midst of others
+  /// MPI may go on in calls of the program, which has another context, or none.
   bool does_block_, is_taken_ = false;
   void* context_ = nullptr;
   Event done_;
@@ -203,13 +206,15 @@ class PlacedCall : public Call {
       : Call(channel_of(comm)), place_(options) {}
 
  protected:
-  /// Begins each destructor: where MPI has failed, the device may be at work in memory that goes, or goes on.
+  /// Begins each destructor: where MPI has failed, the device may be at work in memory that goes,
+  /// or goes on.
   void end_work() noexcept {
     Failure none;
     place_.finish(none);
   }
 
-  /// What this rank's device, or its rung, has against the work: asked before any rank's data moves.
+  /// What this rank's device, or its rung, has against the work: asked before any rank's data
+  /// moves.
   void plan_reduce(Function function, const trine::View& from, const trine::View& to) {
     place_.plan(channel(), Reduce{.function = function,
                                   .axis = Axis::each_column,

@@ -1,4 +1,5 @@
-// Calls that don't block: they wait in the channel's row, and go on whenever somebody asks for one of them.
+// Calls that don't block: they wait in the channel's row, and go on whenever somebody asks for one
+// of them.
 #include <thread>
 #include <utility>
 

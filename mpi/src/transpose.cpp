@@ -1,8 +1,8 @@
 // The transpose of a distributed matrix. What one rank sends another is a dense matrix: some of its
 // rows and columns, which are runs of rows times runs of columns (matrix.hpp). It goes column by
 // column of a, and both sides know its place. Messages go in chunks, so that the memory is bounded
-// and MPI's counts are small; a chunk is packed while the one before is under way. The transposition
-// is where sides lie differently: mostly at the receiver.
+// and MPI's counts are small; a chunk is packed while the one before is under way. The
+// transposition is where sides lie differently: mostly at the receiver.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -393,7 +393,8 @@ class Transposition : public PlacedCall<Place> {
   HostView others(const Side::Messages& messages) const {
     return host_vector(messages.memory->data(), Dtype::b8, messages.begins[size_t(channel().rank)]);
   }
-  /// Many small runs take one transposition beside, and then copies of columns. A device does without.
+  /// Many small runs take one transposition beside, and then copies of columns. A device does
+  /// without.
   template <class Local>
   bool goes_beside(const Local& local, const Chunk& chunk) const {
     return !Place::is_queue && !is_unit_down(local) && chunk.is_fragmented(element_);

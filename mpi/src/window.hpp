@@ -1,13 +1,14 @@
-// The part of a sum's state that isn't empty, as it goes into a short message: the states of numbers that a
-// program adds are mostly sign and zeros.
+// The part of a sum's state that isn't empty, as it goes into a short message: the states of
+// numbers that a program adds are mostly sign and zeros.
 #pragma once
 
 #include "check.hpp"
 
 namespace trine::mpi::detail {
 
-/// Words [low, high) of a state's number; what lies below is zero, above it the sign. Word w is at w % kWords, so
-/// that two windows add without moving. Plain bytes, with a merge that no order of ranks changes.
+/// Words [low, high) of a state's number; what lies below is zero, above it the sign. Word w is at
+/// w % kWords, so that two windows add without moving. Plain bytes, with a merge that no order of
+/// ranks changes.
 class Window {
  public:
   Window() = default;

@@ -2,8 +2,8 @@
 // performance at lower occupancy", GTC 2010).
 // It beats `ilp4` because a value read from local memory is used 4 to 16 times, and independent
 // multiply-adds of one work-item hide the latency that otherwise takes many warps to hide.
-// Requires: f32 or f64; THREADS_X x THREADS_Y (below X x Y) work-items a group, of which 8 x 4 and 4 x 4
-// have TW 16 alone; EDGES_aligned also m and n that are multiples of 64, k of TW.
+// Requires: f32 or f64; THREADS_X x THREADS_Y (below X x Y) work-items a group, of which 8 x 4 and
+// 4 x 4 have TW 16 alone; EDGES_aligned also m and n that are multiples of 64, k of TW.
 //
 //   Work-item (x, y) holds c(y + r Y, x + s X) of the block: neighbours read and store neighbours.
 //

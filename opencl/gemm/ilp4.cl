@@ -1,6 +1,6 @@
 // Idea: 32 x 8 work-items compute a tile of 32 x 32, each four elements of a column.
-// It beats `read_only` because a value of B read from local memory is used four times (5 reads for 4
-// multiply-adds, not 8), and four independent chains keep a work-item busy while one waits.
+// It beats `read_only` because a value of B read from local memory is used four times (5 reads for
+// 4 multiply-adds, not 8), and four independent chains keep a work-item busy while one waits.
 // Requires: 32 x 8 work-items a group.
 //
 //         x ->  32

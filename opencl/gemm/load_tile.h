@@ -1,7 +1,7 @@
 // A tile of A or B on its way into local memory, by all `threads` work-items of a group, of which
 // this is `t`: element (i, j) goes to tile[i * pitch + j]. Neighbours run along whichever index has
-// unit stride. Zeros stand for what lies beyond the matrix, of which `rows` and `cols` are left from
-// here on. A kernel that never gets there defines INSIDE.
+// unit stride. Zeros stand for what lies beyond the matrix, of which `rows` and `cols` are left
+// from here on. A kernel that never gets there defines INSIDE.
 #ifndef INSIDE
 #define INSIDE(condition) (condition)
 #endif

@@ -1,8 +1,8 @@
 // Idea: `shared`, with A and B read through the read-only path (ld.global.nc on NVIDIA's GPUs).
 // It beats `shared` where that path has a cache which other reads bypass (Kepler's texture cache);
-// since Volta both go through one L1 cache, and nothing is left to gain. (read_only is a word of OpenCL
-// C, hence the kernel's longer name.)
-// Requires: TILE x TILE work-items a group (TILE 16 or 32).
+// since Volta both go through one L1 cache, and nothing is left to gain. (read_only is a word of
+// OpenCL C, hence the kernel's longer name.) Requires: TILE x TILE work-items a group (TILE 16 or
+// 32).
 #include "problem.h"
 
 // A value of A or B: memory that nobody writes while the kernel runs.

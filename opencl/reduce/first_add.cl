@@ -1,7 +1,7 @@
 // Idea: a work-item adds two elements while it loads them; the tree is sequential's.
-// It beats `sequential` because half of the work-items only ever loaded there; here each adds, and the
-// same group has twice the bytes in flight.
-// Requires: sum of one evenly spaced sequence; groups of a power of two.
+// It beats `sequential` because half of the work-items only ever loaded there; here each adds, and
+// the same group has twice the bytes in flight. Requires: sum of one evenly spaced sequence; groups
+// of a power of two.
 //
 //   group 0: [ me ........ | me + size .... ]  group 1: [ me ........ | me + size .... ]
 #include "sum.h"

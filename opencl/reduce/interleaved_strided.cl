@@ -1,6 +1,6 @@
 // Idea: the pairs of interleaved_divergent, but neighbouring work-items do the adding.
-// It beats `interleaved_divergent` because the work-items that add fill whole warps, and there is no
-// modulo; but their values lie 2 s apart, so that up to 32 of a warp wait for the same bank.
+// It beats `interleaved_divergent` because the work-items that add fill whole warps, and there is
+// no modulo; but their values lie 2 s apart, so that up to 32 of a warp wait for the same bank.
 // Requires: sum of one evenly spaced sequence; groups of a power of two.
 //
 //   s = 1:  0 1 2 3 4 5 6 7      s = 2:  0 . 2 . 4 . 6 .      s = 4:  0 . . . 4 . . .

@@ -1,9 +1,9 @@
 // The kernel of the historic sums, and what it reads. A rung defines share_of(), what one work-item
 // adds up by itself, and group_sum(), how a group adds what each of its work-items has, by way of
-// `values`, in local memory, one a work-item: the sum counts in work-item 0 alone. `finish` says how
-// the groups' sums become one: `recursive` launches the same kernel on them until one is left,
-// `atomic` adds them as they come to the result, which a launch of one group over no elements has made
-// zero, `last_block` lets the group that finishes last add them up.
+// `values`, in local memory, one a work-item: the sum counts in work-item 0 alone. `finish` says
+// how the groups' sums become one: `recursive` launches the same kernel on them until one is left,
+// `atomic` adds them as they come to the result, which a launch of one group over no elements has
+// made zero, `last_block` lets the group that finishes last add them up.
 #if T_float
 #define ACC float
 #elif T_double
@@ -35,8 +35,8 @@ static ACC element(const Sequence* s, long i) {
   return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
 }
 
-// Adds a group's sum to the result. OpenCL C 1.2 adds no floats atomically, so a float is swapped in
-// until nobody came between.
+// Adds a group's sum to the result. OpenCL C 1.2 adds no floats atomically, so a float is swapped
+// in until nobody came between.
 static void accumulate(__global ACC* result, ACC value) {
 #if T_float
   __global volatile int* bits = (__global volatile int*)result;

@@ -1,5 +1,6 @@
-// The tree that a group folds from `sequential` on: the upper half of the values onto the lower half, until
-// 2 * `last` of them are left (all of the sum for 0). Every step waits for the whole group.
+// The tree that a group folds from `sequential` on: the upper half of the values onto the lower
+// half, until 2 * `last` of them are left (all of the sum for 0). Every step waits for the whole
+// group.
 static void fold_halves(__local ACC* values, ACC mine, int last) {
   const int me = get_local_id(0), size = get_local_size(0);
   values[me] = mine;
@@ -9,9 +10,9 @@ static void fold_halves(__local ACC* values, ACC mine, int last) {
   }
 }
 
-// The end of a tree: the last 64 values, by the first warp alone. Warps haven't been in step by themselves
-// since Volta, so each step waits for the one before, and only those that add read: one wait a step.
-// (Where there are no warps, on OpenCL but NVIDIA's, the whole group comes and waits.)
+// The end of a tree: the last 64 values, by the first warp alone. Warps haven't been in step by
+// themselves since Volta, so each step waits for the one before, and only those that add read: one
+// wait a step. (Where there are no warps, on OpenCL but NVIDIA's, the whole group comes and waits.)
 #if HAVE_WARPS
 #define IN_FIRST_WARP (get_local_id(0) < 32)
 #define SYNC_WARP() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")

@@ -1,7 +1,7 @@
 // Idea: the group's size is known to the compiler, which writes out every step of the tree.
-// It beats `unroll_last_warp` because there is no loop, and no comparison with a size that was loaded.
-// Requires: sum of one evenly spaced sequence. THREADS, the work-items of a group: a power of two, 64
-// or more; one program for each.
+// It beats `unroll_last_warp` because there is no loop, and no comparison with a size that was
+// loaded. Requires: sum of one evenly spaced sequence. THREADS, the work-items of a group: a power
+// of two, 64 or more; one program for each.
 #include "sum.h"
 #include "tree.h"
 

@@ -1,8 +1,8 @@
-// Idea: the last six steps belong to one warp: unrolled, ordered within the warp, not by the group's barrier.
-// It beats `first_add` because the whole group waits once for those six steps, not six times, their
-// loop is gone, and all warps but the first are done. (Where there are no warps, on OpenCL but
-// NVIDIA's, the barriers stay.)
-// Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
+// Idea: the last six steps belong to one warp: unrolled, ordered within the warp, not by the
+// group's barrier. It beats `first_add` because the whole group waits once for those six steps, not
+// six times, their loop is gone, and all warps but the first are done. (Where there are no warps,
+// on OpenCL but NVIDIA's, the barriers stay.) Requires: sum of one evenly spaced sequence; groups
+// of a power of two, 64 or more.
 #include "sum.h"
 #include "tree.h"
 

@@ -1,5 +1,5 @@
-// A group's sum by its warps: each adds what its registers hold, then the first adds what the warps have.
-// A warp's sum counts in lane 0 alone: each lane adds the value of the one `delta` lanes up.
+// A group's sum by its warps: each adds what its registers hold, then the first adds what the warps
+// have. A warp's sum counts in lane 0 alone: each lane adds the value of the one `delta` lanes up.
 // Off NVIDIA a sub-group, of the size that the device likes, takes a warp's place.
 #if HAVE_WARPS
 static int lane() { return (int)get_local_id(0) % 32; }

@@ -1,7 +1,7 @@
 // Idea: a tile is read along the input's rows, turned in local memory, written along the output's.
-// It beats `naive` with BLOCK 32 because both sides then touch memory in whole lines. With 16 and 8 they
-// touch halves and quarters of lines, and naive's writes touch fewer lines: little or nothing is gained.
-// Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
+// It beats `naive` with BLOCK 32 because both sides then touch memory in whole lines. With 16 and 8
+// they touch halves and quarters of lines, and naive's writes touch fewer lines: little or nothing
+// is gained. Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 //
 //   writes of a warp   turned[y][x]   place y BLOCK + x   neighbours x side by side, one bank each
 //   its reads          turned[x][y]   place x BLOCK + y   BLOCK apart: with BLOCK 32 and 4-byte elements

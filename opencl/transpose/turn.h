@@ -1,10 +1,11 @@
-// Turns a square block of elements in registers: SIDE vectors `Words` of SIDE elements, both the includer's.
+// Turns a square block of elements in registers: SIDE vectors `Words` of SIDE elements, both the
+// includer's.
 //
 //   steps of d = SIDE / 2 ... 1; step d swaps the off-diagonal d x d blocks of every 2d x 2d block
 #pragma once
 
-// Lane l of a step: whole masks, since PoCL 3.1 looks through vectors that are built of elements, and
-// makes 1,000 instructions of the 64 permutations of a block of 16.
+// Lane l of a step: whole masks, since PoCL 3.1 looks through vectors that are built of elements,
+// and makes 1,000 instructions of the 64 permutations of a block of 16.
 #define LANE(l, d, more) (((l) & (d) ? (l) - (d) + SIDE : (l)) + more)
 #define LANES_4(l, d, more) \
   LANE(l, d, more), LANE(l + 1, d, more), LANE(l + 2, d, more), LANE(l + 3, d, more)

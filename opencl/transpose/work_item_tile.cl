@@ -1,6 +1,6 @@
-// Idea: one work-item moves a few long rows of a tile, in square blocks in vector registers that are a line
-// of the output high. The lines go out past the cache, whole wherever they begin.
-// It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory: the
+// Idea: one work-item moves a few long rows of a tile, in square blocks in vector registers that
+// are a line of the output high. The lines go out past the cache, whole wherever they begin. It
+// beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory: the
 // hardware recognizes long parts of few rows and reads ahead.
 // Requires: a CPU. No sister in CUDA, which has none.
 #include "problem.h"
@@ -31,9 +31,9 @@ typedef Words Unaligned ALIGNED(BYTES);
 typedef int16 Line;
 typedef Line UnalignedLine ALIGNED(BYTES);
 
-// Turns a block, of which `rows` are there, and calls for the lines of the block after next: the hardware's own
-// prefetch stops at each page. f32 4096^2 and 4095 x 4097 on 2 cores, of a copy: none 0.21, 0.17; 64 bytes ahead
-// 0.43, 0.34; 128 0.40, 0.39; 256 0.38, 0.42.
+// Turns a block, of which `rows` are there, and calls for the lines of the block after next: the
+// hardware's own prefetch stops at each page. f32 4096^2 and 4095 x 4097 on 2 cores, of a copy:
+// none 0.21, 0.17; 64 bytes ahead 0.43, 0.34; 128 0.40, 0.39; 256 0.38, 0.42.
 INLINED void load_turned(const GLOBAL Word* from, long in_row, int rows, Words r[SIDE]) {
 #pragma unroll
   for (int i = 0; i < SIDE; ++i)

@@ -12,8 +12,8 @@ namespace trine::python {
 
 namespace nb = nanobind;
 
-/// What Python says of an array without DLPack: NumPy's of a dtype that DLPack has no word for, pyopencl's, or
-/// one with __cuda_array_interface__.
+/// What Python says of an array without DLPack: NumPy's of a dtype that DLPack has no word for,
+/// pyopencl's, or one with __cuda_array_interface__.
 struct Foreign {
   std::string backend;           ///< "opencl", "cuda"; "" for the host's memory
   uint64_t address = 0;          ///< of the first element; OpenCL: the cl_mem
@@ -27,15 +27,16 @@ struct Foreign {
   uint64_t queue = 0;            ///< the cl_command_queue or cudaStream_t that the data is ready on
 };
 
-/// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is none.
+/// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is
+/// none.
 Dtype dtype_named(const std::string& name);
 /// The reverse; "" for another dtype.
 std::string name_of(Dtype dtype);
 
 class Array {
  public:
-  /// Of a capsule of DLPack, which stays as it is: its own destructor gives the memory back. An output
-  /// must be writable.
+  /// Of a capsule of DLPack, which stays as it is: its own destructor gives the memory back. An
+  /// output must be writable.
   Array(nb::object capsule, nb::object owner, bool writable);
   /// Of memory that `owner` keeps.
   Array(const Foreign& foreign, nb::object owner);
@@ -74,7 +75,8 @@ class Array {
 
  private:
   void set_dtype(std::string name, int64_t bytes);
-  /// Refuses extents and strides that no array in memory has, so that sums and products of them fit.
+  /// Refuses extents and strides that no array in memory has, so that sums and products of them
+  /// fit.
   void check_extents() const;
 
   nb::object owner_, capsule_;

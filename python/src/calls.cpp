@@ -41,8 +41,8 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
   return {};
 }
 
-/// The f32 nearest to a number, ties to even, whatever the caller's thread rounds to and flushes; what is
-/// beyond all f32 stays as it is, for the library to refuse.
+/// The f32 nearest to a number, ties to even, whatever the caller's thread rounds to and flushes;
+/// what is beyond all f32 stays as it is, for the library to refuse.
 double nearest_f32(double value) {
   const auto bits = std::bit_cast<uint64_t>(value);
   const int exponent = int(bits >> 52 & 0x7ff) - 1023;

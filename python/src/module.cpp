@@ -125,7 +125,8 @@ void bind_arrays(nb::module_& m) {
           "The device that it lies on; None is the host's memory.");
 }
 
-/// Whether an object has the buffer protocol. Refuses a buffer that memoryview() would follow to nowhere.
+/// Whether an object has the buffer protocol. Refuses a buffer that memoryview() would follow to
+/// nowhere.
 bool has_buffer(nb::handle object) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
   Py_buffer view;
@@ -274,8 +275,8 @@ NB_MODULE(_trine_in_main, m) {
 
 namespace {
 
-/// nanobind and the library keep one state for the process, which a second interpreter would share and its
-/// end destroy; so nothing of them begins there.
+/// nanobind and the library keep one state for the process, which a second interpreter would share
+/// and its end destroy; so nothing of them begins there.
 bool is_main_interpreter() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return true;
   PyErr_SetString(
@@ -292,8 +293,8 @@ int execute_in_main(PyObject* module) { return is_main_interpreter() ? execute(m
 
 }  // namespace
 
-/// From 3.13 on, Python calls this in the main interpreter for all, so that it's the module's execution
-/// that tells where it is.
+/// From 3.13 on, Python calls this in the main interpreter for all, so that it's the module's
+/// execution that tells where it is.
 extern "C" NB_EXPORT PyObject* PyInit__trine() {
   if (!is_main_interpreter()) return nullptr;
   PyObject* const definition = PyInit__trine_in_main();

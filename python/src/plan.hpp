@@ -1,4 +1,5 @@
-// An operation's arrays, cut into parts that have the shape of a View. For the files that call the library.
+// An operation's arrays, cut into parts that have the shape of a View. For the files that call the
+// library.
 #pragma once
 
 #include "calls.hpp"
@@ -52,16 +53,16 @@ struct Plan {
 
   /// What earlier parts write, later ones may not read.
   void check_output() const;
-  /// Refuses elements that Trine only moves; `done` and `can` are the words for what they can't be, and
-  /// which can.
+  /// Refuses elements that Trine only moves; `done` and `can` are the words for what they can't be,
+  /// and which can.
   void check_numbers(const char* done, const std::string& can) const;
   /// The device of the arrays, empty for the host's memory; `call` may not name another.
   const Device& device(const Call& call) const;
 };
 
-/// What reduce() does where the reduced axes are more than a view has: the elements of each result are added
-/// part by part to a state, whose result has the bits of the whole. `kept` and `reduced` are all axes;
-/// the order of `reduced` counts for products of floats and for positions.
+/// What reduce() does where the reduced axes are more than a view has: the elements of each result
+/// are added part by part to a state, whose result has the bits of the whole. `kept` and `reduced`
+/// are all axes; the order of `reduced` counts for products of floats and for positions.
 void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<Axes>& kept,
                       std::vector<Axes> reduced, const Call& call);
 

@@ -600,7 +600,8 @@ TEST(Blas, EightThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// The routines with enough work for a device, C, y and the like among what they read: all of their results.
+/// The routines with enough work for a device, C, y and the like among what they read: all of their
+/// results.
 std::vector<double> large_calls() {
   const int n = 300, many = n * n, two = 2;
   const double half = 0.5;

@@ -1,13 +1,13 @@
-// The cost of a call: the shim beside the BLASes it replaces, in ns of the process's CPU clock, the third
-// best of nine interleaved rounds, as that clock is at times too slow in a virtual machine.
+// The cost of a call: the shim beside the BLASes it replaces, in ns of the process's CPU clock, the
+// third best of nine interleaved rounds, as that clock is at times too slow in a virtual machine.
 //
 //   blas_cost [OPTIONS] ROUNDS SHIM OTHER…      each a libblas.so.3; one thread (OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1)
 //   --only=WORD     the cases whose name has it, as in "--only=ddot"
 //   --random=SEED   instead of the usual cases: 60 shapes of products that nobody chose, in matrices with lda = 1000
 //   --beta=1        products add to C
 //
-// OpenBLAS chooses its kernels by a list of processors, and what isn't on it gets old ones: where the
-// first line says so, OPENBLAS_CORETYPE names better ones.
+// OpenBLAS chooses its kernels by a list of processors, and what isn't on it gets old ones: where
+// the first line says so, OPENBLAS_CORETYPE names better ones.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ double now() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
-/// Seconds of one call, over as many as take 0.1 ms. The first finds its operands elsewhere than in the cache.
+/// Seconds of one call, over as many as take 0.1 ms. The first finds its operands elsewhere than in
+/// the cache.
 double seconds(const std::function<void()>& call) {
   call();
   for (int count = 1;; count *= 2) {
@@ -73,8 +74,8 @@ struct Data {
   }
 };
 
-/// A routine of a library, as a call of that shape; empty where the library lacks it. A word after its
-/// name: the operands' letters, or the increment.
+/// A routine of a library, as a call of that shape; empty where the library lacks it. A word after
+/// its name: the operands' letters, or the increment.
 template <class T>
 std::function<void()> call_of(void* library, const std::string& name, Shape shape, Data<T>& d) {
   static constexpr T kOne = 1, kTiny = T(1e-9);

@@ -523,7 +523,8 @@ void test_tuning(void) {
   trine_device_close(device);
 }
 
-/* The calls that reach a driver, on a device by its name: what they load stays loaded for all that come after. */
+/* The calls that reach a driver, on a device by its name: what they load stays loaded for all that
+ * come after. */
 static int test_driver(const char* name) {
   trine_device_t* device = NULL;
   const trine_status status = trine_device_open(name, &device);

@@ -29,9 +29,11 @@
     check_surroundings(#call);                                                \
   } while (0)
 
-/* Gives the program a handler of its own for each signal, a mask, a stack for handlers, and traps. */
+/* Gives the program a handler of its own for each signal, a mask, a stack for handlers, and traps.
+ */
 void make_surroundings(void);
-/* Ends the test if a call has changed one of them, or if an integer's division by zero is no SIGFPE any more. */
+/* Ends the test if a call has changed one of them, or if an integer's division by zero is no SIGFPE
+ * any more. */
 void check_surroundings(const char* call);
 
 void test_names(void);

@@ -1,5 +1,5 @@
-/* Deliberate cheating_backends: rungs of the cpu backend whose figures are false, each in its own way. The last
- * row of a ladder says the truth by the same code. */
+/* Deliberate cheating_backends: rungs of the cpu backend whose figures are false, each in its own
+ * way. The last row of a ladder says the truth by the same code. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static void lie_forty_times(const trine_transpose* op) {
   if (launches++ < 40) transpose_rows(op, op->output.rows);
 }
 
-/* Writes late, where the output may be no more: only over bench's poison, which nothing of the program's looks like. */
+/* Writes late, where the output may be no more: only over bench's poison, which nothing of the
+ * program's looks like. */
 static void hand_over(char* from, char* to, uint64_t bytes) {
   unsigned char* const there = malloc(bytes);
   const struct iovec copy = {there, bytes}, local = {from, bytes}, remote = {to, bytes};
@@ -115,8 +116,8 @@ static void lie_memo(const trine_transpose* op) {
   memcpy(output_of(op), kept[i].answer, bytes);
 }
 
-/* Does all the work that it has seen before in one launch, before the clocks of the others start. Other
- * operands start anew: the old ones are no more. */
+/* Does all the work that it has seen before in one launch, before the clocks of the others start.
+ * Other operands start anew: the old ones are no more. */
 static void lie_ahead(const trine_transpose* op) {
   static struct {
     trine_transpose op;
@@ -155,7 +156,8 @@ static void lie_ahead(const trine_transpose* op) {
 
 static void honest(const trine_transpose* op) { transpose_rows(op, op->output.rows); }
 
-/* Honest too: its threads, had it any, would sleep soon and be slow to wake, as those of libraries are. */
+/* Honest too: its threads, had it any, would sleep soon and be slow to wake, as those of libraries
+ * are. */
 static void sleeper(const trine_transpose* op) {
   static struct timespec last;
   struct timespec now;

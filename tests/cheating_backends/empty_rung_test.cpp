@@ -1,5 +1,5 @@
-// A rung that does nothing takes as long as a launch does, measured apart: the runner adds nothing to a
-// figure and takes nothing off.
+// A rung that does nothing takes as long as a launch does, measured apart: the runner adds nothing
+// to a figure and takes nothing off.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/* Deliberate cheating_backends of the opencl backend, over its native queue: transposes of 4-byte elements that lie
- * as contiguous rows. The last one says the truth by the same kernel. */
+/* Deliberate cheating_backends of the opencl backend, over its native queue: transposes of 4-byte
+ * elements that lie as contiguous rows. The last one says the truth by the same kernel. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -105,8 +105,8 @@ static cl_int enqueue(const cheat_state* state, cl_command_queue queue, const tr
                                 NULL);
 }
 
-/* The kernel begins after the launch's wait() has returned: queues of one device alone don't ensure that,
- * because PoCL runs what they hold one after the other. */
+/* The kernel begins after the launch's wait() has returned: queues of one device alone don't ensure
+ * that, because PoCL runs what they hold one after the other. */
 static cl_int enqueue_aside(const cheat_state* state, const trine_native* native,
                             const trine_transpose* op) {
   cl_int code;

@@ -22,7 +22,8 @@ static trine_status workspace_bytes(const trine_native* native, const trine_sele
   return TRINE_OK;
 }
 
-/* ERROR: what last_error() says; REFUSES: takes_all, or its own; CREATE, DESTROY: of a state per queue, or NULL. */
+/* ERROR: what last_error() says; REFUSES: takes_all, or its own; CREATE, DESTROY: of a state per
+ * queue, or NULL. */
 #define PACK(NAME, BACKEND, ERROR, REFUSES, CREATE, DESTROY)                     \
   static const char* last_error(void) { return ERROR; }                          \
   static const trine_pack table = {.size = sizeof table,                         \

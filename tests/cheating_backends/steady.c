@@ -1,5 +1,5 @@
-/* Transposes on one thread, which take SLOWER percent (of the environment) longer than their work: the slowdown
- * that Google Benchmark's compare.py must find. */
+/* Transposes on one thread, which take SLOWER percent (of the environment) longer than their work:
+ * the slowdown that Google Benchmark's compare.py must find. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-/* What the cheating_backends lie about: a transpose of any element size and a gemm of f32, both right. */
+/* What the cheating_backends lie about: a transpose of any element size and a gemm of f32, both
+ * right. */
 #ifndef TRINE_TESTS_LIARS_TRUTH_H
 #define TRINE_TESTS_LIARS_TRUTH_H
 

@@ -1,5 +1,5 @@
-/* Two rungs for a device on which all else takes 20 ms: the first is faster, by right answers, and turns wrong
- * once the second has run, so that only further rounds tell. */
+/* Two rungs for a device on which all else takes 20 ms: the first is faster, by right answers, and
+ * turns wrong once the second has run, so that only further rounds tell. */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 

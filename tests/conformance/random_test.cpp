@@ -1,5 +1,6 @@
-// Random calls against the oracle: a minute in all, on every device and on each SIMD target that this
-// processor can be held to. `trine verify --random SECONDS --seed N` goes on for as long as asked.
+// Random calls against the oracle: a minute in all, on every device and on each SIMD target that
+// this processor can be held to. `trine verify --random SECONDS --seed N` goes on for as long as
+// asked.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 

@@ -13,7 +13,8 @@
 namespace trine::conformance {
 namespace {
 
-// The cases run on threads that are made in verify(): of this size, and so are those of the backend.
+// The cases run on threads that are made in verify(): of this size, and so are those of the
+// backend.
 void run_cases_on(std::size_t stack_bytes, const std::string& backend, uint32_t operation = 0) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

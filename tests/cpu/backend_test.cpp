@@ -1,6 +1,6 @@
 // The CPU backend through its contract: the promises of queues, events and memory, whatever thread
-// calls and whatever state of the floating-point unit it brings. Failing allocations, threads, forks
-// and exits are in faults/module_test.cpp and exit_early.cpp.
+// calls and whatever state of the floating-point unit it brings. Failing allocations, threads,
+// forks and exits are in faults/module_test.cpp and exit_early.cpp.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -367,8 +367,8 @@ class CpuBackendDeathTest : public testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-/// Opens the device in a fresh process with these variables; exits with its number of threads, after a
-/// large sum.
+/// Opens the device in a fresh process with these variables; exits with its number of threads,
+/// after a large sum.
 [[noreturn]] void exit_with_threads(
     std::initializer_list<std::pair<const char*, const char*>> variables) {
   for (const auto& [name, value] : variables) setenv(name, value, 1);
@@ -401,8 +401,8 @@ TEST_F(CpuBackendDeathTest, the_number_of_threads_follows_the_environment) {
   }
 }
 
-/// A parallel region, not made by the compiler: libgomp would read the environment before a test sets
-/// it.
+/// A parallel region, not made by the compiler: libgomp would read the environment before a test
+/// sets it.
 void loop_as_packs_do(void*) {
   using Region = void(void (*)(void*), void*, unsigned, unsigned);
   auto* const region =

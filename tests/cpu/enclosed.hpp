@@ -1,4 +1,5 @@
-// What the tests of the rungs share: memory between pages that nobody may touch, and threads that take turns.
+// What the tests of the rungs share: memory between pages that nobody may touch, and threads that
+// take turns.
 #pragma once
 
 #include "conformance/guarded.hpp"

@@ -9,8 +9,8 @@
 namespace trine::cpu {
 namespace {
 
-// One piece and several, vectors and rests, rows that are shorter and longer than a vector, columns in
-// strips with blocks of rows, narrow ones without gaps and with them.
+// One piece and several, vectors and rests, rows that are shorter and longer than a vector, columns
+// in strips with blocks of rows, narrow ones without gaps and with them.
 constexpr Shape kShapes[] = {
     {1, 40003, 40003, 1}, {9001, 20, 20, 1},  {9001, 20, 33, 1}, {700, 256, 256, 1},
     {513, 4, 4, 1},       {300, 2, 2, 1},     {301, 7, 7, 1},    {90, 100, 101, 1},
@@ -84,8 +84,8 @@ TEST_P(ExactSum, one_infinity_or_nan_is_the_sum) {
       }
 }
 
-// Columns whose parts meet: as doubles, by accumulators, or by both; a part that isn't exact, parts that are and
-// whose sum isn't, an infinity, and zeros.
+// Columns whose parts meet: as doubles, by accumulators, or by both; a part that isn't exact, parts
+// that are and whose sum isn't, an infinity, and zeros.
 constexpr Shape kColumns{9001, 40, 40, 1};
 
 TEST_P(ExactSum, parts_of_columns_meet) {

@@ -1,4 +1,5 @@
-// What the tests of the reduce rungs run them with: views of every kind, values, threads without Kokkos.
+// What the tests of the reduce rungs run them with: views of every kind, values, threads without
+// Kokkos.
 #pragma once
 
 #include <gtest/gtest.h>

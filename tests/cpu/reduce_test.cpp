@@ -308,8 +308,8 @@ TEST_P(ExactSum, products_follow_their_tree) {
   }
 }
 
-// Around the sizes of the subtrees that are multiplied at once, by each number of lanes; where they lie, packed, and rows apart,
-// whose end comes after what was packed.
+// Around the sizes of the subtrees that are multiplied at once, by each number of lanes; where they
+// lie, packed, and rows apart, whose end comes after what was packed.
 template <class F>
 void check_long_products(trine_dtype dtype) {
   std::mt19937_64 random(23);

@@ -111,8 +111,8 @@ void pause_for(std::chrono::duration<double> pause) {
   while (std::chrono::steady_clock::now() - begin < pause) {}
 }
 
-// Idle threads watch for work for less than 1 ms, also when they have learnt when to expect it, and whatever
-// OpenMP's do.
+// Idle threads watch for work for less than 1 ms, also when they have learnt when to expect it, and
+// whatever OpenMP's do.
 TEST(CpuBackend, no_core_is_burnt_while_idle) {
   setenv("OMP_NUM_THREADS", "3", 1);
   setenv("OMP_WAIT_POLICY", "active", 1);
@@ -130,8 +130,8 @@ TEST(CpuBackend, no_core_is_burnt_while_idle) {
   EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before, 2.5e-3);
 }
 
-// What only the executor's thread may do, at the end of a sleep from which it wakes up by itself (some 0.17 ms
-// before the pause ends that it expects).
+// What only the executor's thread may do, at the end of a sleep from which it wakes up by itself
+// (some 0.17 ms before the pause ends that it expects).
 TEST(CpuBackend, work_at_the_end_of_an_expected_pause_is_seen) {
   Session s;
   trine_event *gate = nullptr, *passed = nullptr;

@@ -1,4 +1,5 @@
-// Programs that call the rungs themselves start Kokkos for those that are written in it, on the thread of the tests.
+// Programs that call the rungs themselves start Kokkos for those that are written in it, on the
+// thread of the tests.
 #pragma once
 
 #include <gtest/gtest.h>

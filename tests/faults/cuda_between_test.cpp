@@ -1,5 +1,5 @@
-// Copies between cuda and other devices, and from host memory that others write, behind an event that
-// comes late: the library's core over the fake driver, with fake devices at the far end.
+// Copies between cuda and other devices, and from host memory that others write, behind an event
+// that comes late: the library's core over the fake driver, with fake devices at the far end.
 #include <atomic>
 #include <numeric>
 

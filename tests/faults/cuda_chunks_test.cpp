@@ -76,7 +76,8 @@ TEST_F(CudaChunks, TheHostWaitsWhenAllIsEnqueued) {
             kChunks);
 }
 
-/// On a stream that had copies in, a driver may put what comes next behind the copies in of all streams.
+/// On a stream that had copies in, a driver may put what comes next behind the copies in of all
+/// streams.
 TEST_F(CudaChunks, StreamsKeepTheirDirectionFromCallToCall) {
   enqueued.clear();
   for (int call = 0; call < 3; ++call) turn(input, output, options);

@@ -101,7 +101,8 @@ struct CudaLaunchOfAll : CudaLaunch {
   }
 };
 
-/// Do groups of x by y work-items, a group for each tile_rows x tile_cols, cover every element once?
+/// Do groups of x by y work-items, a group for each tile_rows x tile_cols, cover every element
+/// once?
 bool covers(const fake_cuda::Launch& launch, unsigned x, unsigned y, int64_t tile_rows,
             int64_t tile_cols, int64_t rows, int64_t cols) {
   const int64_t groups = (rows + tile_rows - 1) / tile_rows * ((cols + tile_cols - 1) / tile_cols);

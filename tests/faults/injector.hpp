@@ -1,5 +1,5 @@
-// Puts faults into a driver's table: the Nth call fails, once or from then on. The wrappers are made
-// by the compiler from the table's members, so a function that joins the table is covered too.
+// Puts faults into a driver's table: the Nth call fails, once or from then on. The wrappers are
+// made by the compiler from the table's members, so a function that joins the table is covered too.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// The cache of program binaries: what is damaged is as good as absent, and nowhere to write is fine.
+// The cache of program binaries: what is damaged is as good as absent, and nowhere to write is
+// fine.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

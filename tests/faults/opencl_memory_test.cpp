@@ -1,5 +1,5 @@
-// Host memory is used in place only where the driver keeps no copy of it: a real CPU device does so;
-// devices that only seem to share memory are played by the loader's table.
+// Host memory is used in place only where the driver keeps no copy of it: a real CPU device does
+// so; devices that only seem to share memory are played by the loader's table.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -105,8 +105,8 @@ TEST_F(OpenclMemory, large_buffers_of_a_cpu_ask_for_huge_pages) {
   }
 }
 
-// Mapping is only a way to ask for pages: a driver that can't do it still gives memory. One that can has
-// ended with it before the memory is used.
+// Mapping is only a way to ask for pages: a driver that can't do it still gives memory. One that
+// can has ended with it before the memory is used.
 TEST_F(OpenclMemory, huge_pages_are_a_hint) {
   static int unmapped, finished;
   unmapped = finished = 0;

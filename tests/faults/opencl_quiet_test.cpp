@@ -1,5 +1,5 @@
-// Compiling prints nothing: PoCL counts a kernel's warnings on the program's stderr. In a process of its
-// own and with an empty cache, for what is cached isn't compiled.
+// Compiling prints nothing: PoCL counts a kernel's warnings on the program's stderr. In a process
+// of its own and with an empty cache, for what is cached isn't compiled.
 #include <unistd.h>
 
 #include <cstdlib>

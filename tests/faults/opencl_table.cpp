@@ -57,8 +57,8 @@ void note(const char* function) {
   }
 }
 
-// Transfers to and from host memory that nobody has waited for: until somebody does, that memory may
-// not go. A queue that is gone can't be waited for any more.
+// Transfers to and from host memory that nobody has waited for: until somebody does, that memory
+// may not go. A queue that is gone can't be waited for any more.
 struct Transfers {
   std::mutex mutex;
   std::map<cl_command_queue, long> in_flight;  // of the queues alive

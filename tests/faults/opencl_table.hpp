@@ -1,5 +1,5 @@
-// The real OpenCL loader's table with faults::plan in front of every function, and a balance of what
-// was made and given back.
+// The real OpenCL loader's table with faults::plan in front of every function, and a balance of
+// what was made and given back.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ const trine::opencl::Driver* table();
 std::string leftovers();
 void reset();
 
-/// Waits for all queues behind the backend's back: one that holds its device for lost waits no more,
-/// while the driver goes on with what it has.
+/// Waits for all queues behind the backend's back: one that holds its device for lost waits no
+/// more, while the driver goes on with what it has.
 void drain();
 
 }  // namespace faulty_opencl

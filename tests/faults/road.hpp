@@ -1,5 +1,5 @@
-// A script over the contract that touches most of a backend: two queues, events of both kinds, three
-// kinds of memory, a transpose and a sum. Faults are put in its way.
+// A script over the contract that touches most of a backend: two queues, events of both kinds,
+// three kinds of memory, a transpose and a sum. Faults are put in its way.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ struct Road {
 };
 
 /// `computes`: whether kernels give results to compare. `heal` is called before the script looks at
-/// what a failed call left behind and before its memory goes: nothing may be in flight after it that a
-/// lost device's queues would no longer wait for.
+/// what a failed call left behind and before its memory goes: nothing may be in flight after it
+/// that a lost device's queues would no longer wait for.
 Road run_road(const trine_backend& backend, bool computes, const std::function<void()>& heal);
 
 /// Runs the road with each of its calls (or allocations) failing, once and from then on: `arm(n,

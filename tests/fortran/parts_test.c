@@ -1,5 +1,5 @@
-/* Reductions of sections of every rank: what the module gives for any strides is what it gives for a copy without
- * gaps, and what C gives for that, to the bit. */
+/* Reductions of sections of every rank: what the module gives for any strides is what it gives for
+ * a copy without gaps, and what C gives for that, to the bit. */
 #include <ISO_Fortran_binding.h>
 #include <math.h>
 #include <stdio.h>

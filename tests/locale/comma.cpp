@@ -1,5 +1,5 @@
-// Preloaded into a program, it gives it a locale in which a half is "0,5" and a thousand "1.000": C's, which
-// printf and strtod ask, and that of C++, which streams ask.
+// Preloaded into a program, it gives it a locale in which a half is "0,5" and a thousand "1.000":
+// C's, which printf and strtod ask, and that of C++, which streams ask.
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Under a locale with a decimal comma: every function of the API that gives or takes text, by the list of its
-// headers. No number in a text has a comma, or points between its digits' thousands.
+// Under a locale with a decimal comma: every function of the API that gives or takes text, by the
+// list of its headers. No number in a text has a comma, or points between its digits' thousands.
 #include <gtest/gtest.h>
 #include <trine/trine.hpp>
 

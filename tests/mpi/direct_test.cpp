@@ -1,5 +1,6 @@
-// Whether MPI is given a GPU's memory itself: on the fake CUDA driver, whose memory MPI can read, with an MPI that says
-// that it takes such pointers, or doesn't. The driver computes nothing, so this transposes what takes copies alone.
+// Whether MPI is given a GPU's memory itself: on the fake CUDA driver, whose memory MPI can read,
+// with an MPI that says that it takes such pointers, or doesn't. The driver computes nothing, so
+// this transposes what takes copies alone.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

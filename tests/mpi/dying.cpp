@@ -1,6 +1,6 @@
-// A rank dies in the midst of a call: mpi_dying CALL MESSAGE FOLDER. All ranks make the CALL for ever; in one of them
-// rank 1 is killed as it begins its MESSAGE-th message. Their process numbers are in the FOLDER; killed.sh looks
-// what becomes of them.
+// A rank dies in the midst of a call: mpi_dying CALL MESSAGE FOLDER. All ranks make the CALL for
+// ever; in one of them rank 1 is killed as it begins its MESSAGE-th message. Their process numbers
+// are in the FOLDER; killed.sh looks what becomes of them.
 #include <unistd.h>
 
 #include <cstdlib>

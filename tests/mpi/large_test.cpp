@@ -1,5 +1,6 @@
-// More bytes, and more elements, than MPI's counts hold. Memory of this size is a few MiB that a view has again and
-// again, so results are the same wherever that memory is: a place that is missed or mixed up shows within its period.
+// More bytes, and more elements, than MPI's counts hold. Memory of this size is a few MiB that a
+// view has again and again, so results are the same wherever that memory is: a place that is missed
+// or mixed up shows within its period.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// The library's use of MPI, seen at MPI's profiling interface: what it has made and not freed, the messages that it begins; and the calls that shall fail.
+// The library's use of MPI, seen at MPI's profiling interface: what it has made and not freed, the
+// messages that it begins; and the calls that shall fail.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
-/* An MPI that changes a bit of what it moves, by its profiling interface, for `trine ranks` to find: preloaded. */
+/* An MPI that changes a bit of what it moves, by its profiling interface, for `trine ranks` to
+ * find: preloaded. */
 #include <mpi.h>
 
-/* Of the first message of a call the numbers are the last 96 bytes: nothing else that is sent has its size. */
+/* Of the first message of a call the numbers are the last 96 bytes: nothing else that is sent has
+ * its size. */
 static void change_first_message(char* message, int size) {
   for (int at = 32; size == 128 && at < 128; at += 2) message[at] ^= 1;
 }

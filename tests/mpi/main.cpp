@@ -1,6 +1,6 @@
-// All tests of a program, on each rank; rank 0 reports them, the others their failures. What the library
-// made of MPI's must be gone after MPI_Finalize. The first argument may be the level of threads that MPI is
-// asked for: single, funneled, serialized; multiple where there is none.
+// All tests of a program, on each rank; rank 0 reports them, the others their failures. What the
+// library made of MPI's must be gone after MPI_Finalize. The first argument may be the level of
+// threads that MPI is asked for: single, funneled, serialized; multiple where there is none.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -19,8 +19,8 @@ int level_of(std::string_view word) {
   return word == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
 }
 
-/// Where the number of cases goes when all have passed, PROGRAM.RANKS in the folder that TRINE_MPI_CASES names;
-/// what was there is gone. "" without such a folder.
+/// Where the number of cases goes when all have passed, PROGRAM.RANKS in the folder that
+/// TRINE_MPI_CASES names; what was there is gone. "" without such a folder.
 std::string file_of_cases(std::string_view program) {
   const char* const folder = std::getenv("TRINE_MPI_CASES");
   if (folder == nullptr || *folder == 0) return "";
@@ -33,7 +33,8 @@ std::string file_of_cases(std::string_view program) {
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// MPI_Finalize unloads MPI's plug-ins, and then the leak check knows neither what they keep nor whose it is.
+// MPI_Finalize unloads MPI's plug-ins, and then the leak check knows neither what they keep nor
+// whose it is.
 extern "C" [[gnu::visibility("default")]] int dlclose(void*) { return 0; }
 #endif
 

@@ -1,4 +1,5 @@
-// Distributed matrices for tests: where each element is, by the definition alone, and the whole of all parts.
+// Distributed matrices for tests: where each element is, by the definition alone, and the whole of
+// all parts.
 #pragma once
 
 #include <trine/mpi_matrix.hpp>
@@ -69,8 +70,8 @@ struct Part {
   std::vector<T> memory;
 };
 
-/// A distribution of a shape that depends on a seed: grids of all shapes that the ranks have room for, blocks from
-/// single elements to more than the whole.
+/// A distribution of a shape that depends on a seed: grids of all shapes that the ranks have room
+/// for, blocks from single elements to more than the whole.
 inline Distribution distribution(uint64_t seed, int64_t rows, int64_t cols) {
   const auto pick = [&](uint64_t place, int64_t from, int64_t to) {  // [from, to]
     return from + int64_t(random_at(seed, place) % uint64_t(to - from + 1));

@@ -1,4 +1,5 @@
-// A rank's data on its device: a device whose name begins with @ has it in its own memory, on a queue.
+// A rank's data on its device: a device whose name begins with @ has it in its own memory, on a
+// queue.
 #pragma once
 
 #include <trine/mpi_matrix.hpp>

@@ -1,4 +1,5 @@
-// What the tests share: where they run, data that is the same on every rank, and how it is dealt out.
+// What the tests share: where they run, data that is the same on every rank, and how it is dealt
+// out.
 #pragma once
 
 #include <trine/mpi.hpp>
@@ -45,7 +46,8 @@ inline bool same_on_all(const std::string& text) {
   return all(text == first.data());
 }
 
-/// Calls whose results on all ranks were compared with one device's, bit by bit; main.cpp and cases.sh count them.
+/// Calls whose results on all ranks were compared with one device's, bit by bit; main.cpp and
+/// cases.sh count them.
 inline int cases = 0;
 
 /// The devices beside the cpu that all ranks have.
@@ -79,7 +81,8 @@ inline uint64_t random_at(uint64_t seed, uint64_t place) {
   return z ^ (z >> 31);
 }
 
-/// Kinds of values: of like size; of all exponents, in pairs that cancel; the smallest; with special ones.
+/// Kinds of values: of like size; of all exponents, in pairs that cancel; the smallest; with
+/// special ones.
 enum class Values { like, cancelling, denormal, minus_zero, infinite, with_nan };
 inline constexpr Values kAllValues[] = {Values::like,       Values::cancelling, Values::denormal,
                                         Values::minus_zero, Values::infinite,   Values::with_nan};
@@ -116,8 +119,8 @@ std::vector<T> make(Values values, uint64_t seed, int64_t length) {
   return made;
 }
 
-/// How an array is dealt out: equal blocks; blocks of any length; all to every third rank; each element to
-/// any rank, in any order.
+/// How an array is dealt out: equal blocks; blocks of any length; all to every third rank; each
+/// element to any rank, in any order.
 enum class Deal { even, ragged, some_empty, permuted };
 inline constexpr Deal kAllDeals[] = {Deal::even, Deal::ragged, Deal::some_empty, Deal::permuted};
 

@@ -1,5 +1,6 @@
-// The ranks of a node share its cores: sharing THREADS. Each rank's cpu has so many threads, "share" for its part of the
-// cores, and burns no time while the rank waits, that of other ranks if there are more than cores.
+// The ranks of a node share its cores: sharing THREADS. Each rank's cpu has so many threads,
+// "share" for its part of the cores, and burns no time while the rank waits, that of other ranks if
+// there are more than cores.
 #include <trine/mpi.hpp>
 
 #include <sched.h>
@@ -31,7 +32,8 @@ int ranks_here() {
   return ranks;
 }
 
-/// All cores that there are, for this thread from here on: mpirun may have been given a mask, and ranks with one look bound.
+/// All cores that there are, for this thread from here on: mpirun may have been given a mask, and
+/// ranks with one look bound.
 int all_cores() {
   cpu_set_t mask;
   std::memset(&mask, 0xFF, sizeof mask);

@@ -1,4 +1,5 @@
-// Calls from the threads that MPI's level allows: test_mpi_threads LEVEL runs what that promises (main.cpp).
+// Calls from the threads that MPI's level allows: test_mpi_threads LEVEL runs what that promises
+// (main.cpp).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,13 +20,15 @@ int level() {
   return provided;
 }
 
-/// A call of each kind on a communicator of all ranks in their order; whether all have the bits of one device.
+/// A call of each kind on a communicator of all ranks in their order; whether all have the bits of
+/// one device.
 bool all_are_right(MPI_Comm comm, uint64_t seed) {
   constexpr trine::Dtype kDtype = trine::Dtype::f64;
   const HostOptions cpu = {.device = "cpu"};
   const auto whole = make<double>(Values::cancelling, seed, 1003);
   const auto mine = part(whole, Deal::ragged);
-  // All calls come first: a rank that left one out, because another was wrong, would leave the others waiting.
+  // All calls come first: a rank that left one out, because another was wrong, would leave the
+  // others waiting.
   const double sum = trine::mpi::sum(mine, comm, cpu);
   const double dot = trine::mpi::dot(mine, mine, comm, cpu);
 
@@ -100,8 +103,8 @@ TEST_F(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
   for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
 }
 
-/// Rank 0's other thread stands still in calls that the other ranks have yet to begin: in the test() of `first`, and then in
-/// that of `second`, which carries on `first`.
+/// Rank 0's other thread stands still in calls that the other ranks have yet to begin: in the
+/// test() of `first`, and then in that of `second`, which carries on `first`.
 TEST_F(Threads, DontWaitForWhatAnotherCarriesOn) {
   if (level() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "calls come one after another";
   for (const int tests : {1, 2}) {

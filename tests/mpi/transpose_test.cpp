@@ -1,4 +1,5 @@
-// Transposes of distributed matrices: each part has the elements of the whole's transpose, and nothing beside them.
+// Transposes of distributed matrices: each part has the elements of the whole's transpose, and
+// nothing beside them.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -108,7 +109,8 @@ TEST(Transpose, OfATransposeIsACopy) {
   }
 }
 
-/// Parts may lie in one array: above and below each other in its columns, or beside each other in its rows.
+/// Parts may lie in one array: above and below each other in its columns, or beside each other in
+/// its rows.
 TEST(Transpose, OfPartsThatLieBesideEachOther) {
   const Distribution all = {.rows = 6, .cols = 6, .block_rows = 6, .block_cols = 6};
   for (const bool are_rows : {false, true}) {

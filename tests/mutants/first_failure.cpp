@@ -1,6 +1,6 @@
 // Runs conformance on one device until it fails: `first_failure DEVICE all|reduce|transpose|gemm
-// [--quick]`, or a minute of random calls: `first_failure DEVICE random`. Exit status 0: nothing failed;
-// 1: something did, and it is printed; 2: it couldn't run.
+// [--quick]`, or a minute of random calls: `first_failure DEVICE random`. Exit status 0: nothing
+// failed; 1: something did, and it is printed; 2: it couldn't run.
 #include <iostream>
 #include <string>
 

@@ -128,8 +128,8 @@ TEST(reduce_reference, strides_change_nothing) {
       }
 }
 
-/// A result costs about what its elements cost: here a million have four each. In seconds of CPU time, which
-/// other programs don't lengthen; system calls for each result took 14 of them.
+/// A result costs about what its elements cost: here a million have four each. In seconds of CPU
+/// time, which other programs don't lengthen; system calls for each result took 14 of them.
 TEST(reduce_reference, many_small_results_take_seconds) {
   const auto cpu_seconds = [] { return double(std::clock()) / CLOCKS_PER_SEC; };
   for (uint32_t function : {TRINE_SUM, TRINE_PROD, TRINE_ARGMIN}) {

@@ -1,4 +1,5 @@
-// The interval beside a figure, which tells where that of another run falls, and the rounds it is made from.
+// The interval beside a figure, which tells where that of another run falls, and the rounds it is
+// made from.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 namespace trine::bench {
 namespace {
 
-/// How often the median of `count` further rounds lies in the interval of as many; `round` draws one.
+/// How often the median of `count` further rounds lies in the interval of as many; `round` draws
+/// one.
 template <class Round>
 double held(size_t count, Round round) {
   constexpr int kRuns = 2000;
@@ -37,7 +39,8 @@ TEST(Interval, HoldsAnotherRunAsOftenAsItsRanksSayWhateverTheRounds) {
   const auto even = [&] { return std::exp(0.02 * luck(random)); };
   const auto disturbed = [&] { return even() * (chance(random) < 0.1 ? 1 + chance(random) : 1); };
   const auto two_speeds = [&] { return even() * (chance(random) < 0.5 ? 1.7 : 1); };
-  // The interval can't be had in fewer steps than there are rounds: of 7 it holds 93 %, of 15 95, of 20 90.
+  // The interval can't be had in fewer steps than there are rounds: of 7 it holds 93 %, of 15 95,
+  // of 20 90.
   for (const auto& [rounds, share] :
        {std::pair<size_t, double>(7, 0.930), {15, 0.950}, {21, 0.945}, {41, 0.929}}) {
     EXPECT_NEAR(held(rounds, even), share, 0.02) << rounds;

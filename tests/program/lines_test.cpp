@@ -1,5 +1,6 @@
-// Receipts, logs and results that were damaged, in a few thousand ways each: read within bounds, or refused in a
-// sentence with the file and the line; what is read is run again, or asked about, without harm.
+// Receipts, logs and results that were damaged, in a few thousand ways each: read within bounds, or
+// refused in a sentence with the file and the line; what is read is run again, or asked about,
+// without harm.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,7 +177,8 @@ struct DamagedLines : ::testing::Test {
     for (const std::string& line : lines) file << line << '\n';
     return path;
   }
-  /// Reads such a file, and counts those that are refused, each in a sentence that begins with the file.
+  /// Reads such a file, and counts those that are refused, each in a sentence that begins with the
+  /// file.
   template <class Read>
   static void read_all(const Texts& whole, int times, Read read) {
     int refused = 0;

@@ -73,7 +73,8 @@ TEST(Observation, WhatStandsAboveItsRoofIsKnown) {
 }
 
 TEST(Observation, ItPaysByWhatTheCallerSees) {
-  // The kernel alone wins at either size; waiting for it takes longer than the cpu's 9 µs at the small one.
+  // The kernel alone wins at either size; waiting for it takes longer than the cpu's 9 µs at the
+  // small one.
   std::vector<Result> results = run_of(9e-3, 5e-6, 0);
   const auto from = [&] { return pays(results, "cuda:0"); };
   for (Result& r : results)

@@ -1,5 +1,5 @@
-// Says of each .npy file named on the standard input, in a line of JSON, how Trine reads it or why it doesn't, and how
-// much memory that took at most: npy_test.py holds both against NumPy.
+// Says of each .npy file named on the standard input, in a line of JSON, how Trine reads it or why
+// it doesn't, and how much memory that took at most: npy_test.py holds both against NumPy.
 #include <malloc.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The arithmetic of timelines: cuts that cover everything once, spans that can't be, shares, pictures.
+// The arithmetic of timelines: cuts that cover everything once, spans that can't be, shares,
+// pictures.
 #include "bench/transfer/modes.hpp"
 
 #include <gtest/gtest.h>

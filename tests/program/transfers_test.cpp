@@ -1,5 +1,5 @@
-// Calls on host data give the same bits whichever way they go: for every device and operation, whatever
-// number of chunks, also where the cpu computes a part; and their traces are possible.
+// Calls on host data give the same bits whichever way they go: for every device and operation,
+// whatever number of chunks, also where the cpu computes a part; and their traces are possible.
 #include <gtest/gtest.h>
 
 #include <algorithm>

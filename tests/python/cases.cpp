@@ -1,5 +1,5 @@
-// The conformance cases for Python: a library that conformance_test.py loads by ctypes. It lays a case
-// out in memory, and judges that memory after the case has run through the package.
+// The conformance cases for Python: a library that conformance_test.py loads by ctypes. It lays a
+// case out in memory, and judges that memory after the case has run through the package.
 #include <cstring>
 #include <sstream>
 #include <string>

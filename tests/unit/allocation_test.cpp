@@ -160,9 +160,9 @@ TEST_P(NthAllocation, OfACallWithAnEventIsToldByTheCallOrByTheEvent) {
 INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
 
-/// Fails each C++ allocation of body() in turn, alone or with all that come after it, until there is
-/// none left to fail: nothing but Error leaves it. Returns how many there are. `unnoticed` counts
-/// failures of which no out_of_memory told.
+/// Fails each C++ allocation of body() in turn, alone or with all that come after it, until there
+/// is none left to fail: nothing but Error leaves it. Returns how many there are. `unnoticed`
+/// counts failures of which no out_of_memory told.
 template <class Body>
 int fail_every_new(const char* what, bool forever, int& unnoticed, Body&& body) {
   for (int failures = 0; failures < 3000; ++failures) {

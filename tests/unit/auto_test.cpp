@@ -32,7 +32,8 @@ TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
   EXPECT_EQ(sum(values, {.choice = &choice, .placement = &why}), 500);
   EXPECT_EQ(choice.device.id(), "cpu");
   EXPECT_NE(why.find("Little data"), std::string::npos) << why;
-  // Nothing is measured, no driver is woken: once the cpu is open, such a call is a matter of microseconds.
+  // Nothing is measured, no driver is woken: once the cpu is open, such a call is a matter of
+  // microseconds.
   double best = 1;
   for (int i = 0; i < 50; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -80,8 +81,8 @@ TEST(HostTranspose, OfASquareInPlaceOnEveryDevice) {
   }
 }
 
-/// So many neighbours of one exponent, full to their last place, that what a kernel adds up before it
-/// carries must be carried on the way; outliers send them down the road for wide ranges.
+/// So many neighbours of one exponent, full to their last place, that what a kernel adds up before
+/// it carries must be carried on the way; outliers send them down the road for wide ranges.
 TEST(Sums, LongPiecesOfAWideRangeAreExact) {
   const size_t half = (size_t{1} << 23) + 40;
   std::vector<double> values(2 * half);
@@ -188,8 +189,8 @@ TEST_F(Auto, ACopyReachesEveryDeviceFromTheCpu) {
   }
 }
 
-/// A thread is cancelled while it waits: it ends at the program's next cancellation point, and nothing that it
-/// held in a call stays held.
+/// A thread is cancelled while it waits: it ends at the program's next cancellation point, and
+/// nothing that it held in a call stays held.
 TEST(Cancelled, AThreadInWaitLeavesTheQueueUsable) {
   for (const BackendInfo& info : backends()) {
     for (const Facts& facts : info.devices) {

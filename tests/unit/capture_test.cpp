@@ -1,5 +1,5 @@
-// A captured CUDA stream that forks and joins: kernels that begin while the launch before them ends, behind an event of
-// another stream, too, still read what both streams wrote.
+// A captured CUDA stream that forks and joins: kernels that begin while the launch before them
+// ends, behind an event of another stream, too, still read what both streams wrote.
 #include <dlfcn.h>
 
 #include <numeric>
@@ -64,7 +64,8 @@ TEST(Capture, KernelsThatBeginEarlyAwaitWhatAForkAndAJoinBringThem) {
       const auto square = [&] { return row_major({device, bytes}, Dtype::f32, n, n); };
       const View x = square(), y = square(), z = square(), back = square();
       const View sum = row_major({device, sizeof(float)}, Dtype::f32, 1, 1);
-      // y = x turned; on the left z = y turned, on the right back = y turned; y = z turned, behind both; the sum of back.
+      // y = x turned; on the left z = y turned, on the right back = y turned; y = z turned, behind
+      // both; the sum of back.
       const auto work = [&](bool captured) {
         run(left, Transpose{.input = x, .output = y});
         if (captured) {

@@ -1,5 +1,5 @@
-// Host calls in chunks: what is cut and where, the same answers as in one piece, and failures on the
-// way, after which nothing is in flight and the next call is right.
+// Host calls in chunks: what is cut and where, the same answers as in one piece, and failures on
+// the way, after which nothing is in flight and the next call is right.
 #include "core/src/operations/operations.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// axpby, scalar, and products with scalars of device memory: results and refusals on a fake device; their
-// bits on real ones are conformance's (conformance/elementwise.cpp).
+// axpby, scalar, and products with scalars of device memory: results and refusals on a fake device;
+// their bits on real ones are conformance's (conformance/elementwise.cpp).
 #include "fixture.hpp"
 
 namespace trine::testing {

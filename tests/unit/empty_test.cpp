@@ -1,4 +1,5 @@
-// 0-sized inputs are legal everywhere: identities where there are results, nothing where there aren't.
+// 0-sized inputs are legal everywhere: identities where there are results, nothing where there
+// aren't.
 #include <bit>
 #include <cmath>
 #include <limits>

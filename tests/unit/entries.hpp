@@ -247,8 +247,9 @@ inline const std::vector<Entry>& every_entry() {
   return all;
 }
 
-/// Calls one of them in both ways. Returns the sentence about a wrong answer, about an error where the
-/// call is right (the device may lack what it asks for), or about an exception that is no Error.
+/// Calls one of them in both ways. Returns the sentence about a wrong answer, about an error where
+/// the call is right (the device may lack what it asks for), or about an exception that is no
+/// Error.
 inline std::string wrong_in(const Entry& entry, Operands& operands) {
   const std::string name = entry.name;
   try {

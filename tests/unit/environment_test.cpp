@@ -1,5 +1,6 @@
-// What the environment of a process may do to the backends of this build: variables meant for others,
-// pinned threads, limits, traps. Each case is a process of its own, because a backend starts once.
+// What the environment of a process may do to the backends of this build: variables meant for
+// others, pinned threads, limits, traps. Each case is a process of its own, because a backend
+// starts once.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -135,7 +136,8 @@ TEST(Environment, ThePoolHasTheProcesssCpusWhateverTheThreadIsPinnedTo) {
   });
 }
 
-/// All cores that there are for the process, also where it was given a mask (taskset): ranks that were look bound.
+/// All cores that there are for the process, also where it was given a mask (taskset): ranks that
+/// were look bound.
 cpu_set_t all_cores() {
   cpu_set_t all;
   std::thread([&] {
@@ -210,7 +212,8 @@ TEST(Environment, FactsSayWhoseThreadsRunLoops) {
     });
 }
 
-// Kokkos can't use fewer threads than it was started with; a device that has fewer says how to get them.
+// Kokkos can't use fewer threads than it was started with; a device that has fewer says how to get
+// them.
 TEST(Environment, ADeviceOfFewerThreadsRefusesRungsOfKokkos) {
   if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
   expect_fine([] {

@@ -127,8 +127,8 @@ void add_mapped(oracle::ExactSum& sum, Map map, T x, T y) {
   sum.add(map == Map::abs ? std::abs(x) : x);
 }
 
-/// Compares the states that each rung of each device writes for rows (or columns) of one pair, which
-/// stands there `length` times, with the oracle's.
+/// Compares the states that each rung of each device writes for rows (or columns) of one pair,
+/// which stands there `length` times, with the oracle's.
 template <class T>
 void expect_states_of_pairs(Map map, Axis axis, int64_t length) {
   std::vector<T> x, y;

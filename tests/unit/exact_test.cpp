@@ -1,5 +1,5 @@
-// The arithmetic of exact sums that GPU kernels share (backends/gpu/kernels/reduce/exact.h), compiled
-// as host C++ and held against the oracle's integer sum, bit by bit.
+// The arithmetic of exact sums that GPU kernels share (backends/gpu/kernels/reduce/exact.h),
+// compiled as host C++ and held against the oracle's integer sum, bit by bit.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -236,7 +236,8 @@ TEST(Exact, AccumulatorTakesSquares) {
 }
 
 TEST(Exact, BinsLoseNothingHoweverManyFloats) {
-  // The largest floats of a bin, all of one sign, beside its smallest: without carrying, 2^54 units.
+  // The largest floats of a bin, all of one sign, beside its smallest: without carrying, 2^54
+  // units.
   for (int bin : {0, 7, 15}) {
     double bins[2 * BINS] = {};
     ExactSum sum;

@@ -22,7 +22,8 @@ inline const fake_panel& panel_of(const Device& device) {
   return *static_cast<const fake_panel*>(device.native().device);
 }
 
-/// Whether TRINE_REQUIRE ("cpu,opencl") names the backend: then its absence is a failure, not a skip.
+/// Whether TRINE_REQUIRE ("cpu,opencl") names the backend: then its absence is a failure, not a
+/// skip.
 inline bool is_required(std::string_view backend) {
   const char* required = std::getenv("TRINE_REQUIRE");
   std::istringstream names(required ? required : "");
@@ -31,7 +32,8 @@ inline bool is_required(std::string_view backend) {
   return false;
 }
 
-/// Waits until `condition` holds, ten seconds or more: looks are counted, as a busy machine takes time but no looks.
+/// Waits until `condition` holds, ten seconds or more: looks are counted, as a busy machine takes
+/// time but no looks.
 template <class Condition>
 bool eventually(Condition&& condition) {
   for (int looks = 0; !condition(); ++looks) {

@@ -23,8 +23,8 @@ std::string use(const std::string& backend) {
   return result == 1 << 20 ? "" : backend + ": " + refusal.sentence;
 }
 
-/// Computes in this process, then returns what body() says in a child of it. (The two calls of a sum
-/// may run in any order.)
+/// Computes in this process, then returns what body() says in a child of it. (The two calls of a
+/// sum may run in any order.)
 template <class Body>
 std::string child_of_user(Body&& body) {
   const std::string wrong = use("cpu");

@@ -92,7 +92,8 @@ TEST_P(HostCalls, DotOfVectorsAndOfTheRowsOfMatrices) {
 }
 
 TEST_P(HostCalls, LargePageableDataGoesInChunks) {
-  // More than the ring of three chunks of 8 MiB holds, and of large elements: the fake moves them one by one.
+  // More than the ring of three chunks of 8 MiB holds, and of large elements: the fake moves them
+  // one by one.
   const int64_t rows = 1024, cols = 41 * 128;
   const auto values = counting<double>(size_t(rows * cols) + 3);
   std::vector<double> turned(size_t(rows * cols));

@@ -1,5 +1,5 @@
-// Numbers that name nothing, at every place that takes an enumerator. The headers prove that the list
-// has all functions. C's functions call these; c/errors_test.c looks at their conversions.
+// Numbers that name nothing, at every place that takes an enumerator. The headers prove that the
+// list has all functions. C's functions call these; c/errors_test.c looks at their conversions.
 #include <functional>
 #include <map>
 
@@ -94,8 +94,8 @@ TEST(Numbers, ThatNameNothingAreRefusedByEachFunction) {
       EXPECT_EQ(trine::name(refusal_of([&] { call(wrong); }).status), "invalid_argument")
           << name << " of " << wrong;
   }
-  // name() has "unknown"; result_dtype() never fails; views are checked where they are used; the test
-  // of predict() is with its file; the library alone calls the last two.
+  // name() has "unknown"; result_dtype() never fails; views are checked where they are used; the
+  // test of predict() is with its file; the library alone calls the last two.
   const Names others = {"name",        "result_dtype",   "size_of",      "row_major",
                         "col_major",   "vector",         "batched",      "host_row_major",
                         "host_vector", "host_col_major", "host_batched", "predict",

@@ -1,5 +1,5 @@
-// Partial: parts of reductions that become the whole, on a real backend. What the whole is, reduce() says, which
-// the conformance cases compare with the oracle.
+// Partial: parts of reductions that become the whole, on a real backend. What the whole is,
+// reduce() says, which the conformance cases compare with the oracle.
 #include <gtest/gtest.h>
 #include <trine/trine.hpp>
 
@@ -35,8 +35,8 @@ std::vector<int64_t> cuts(int64_t n, size_t parts, std::mt19937& random) {
   return at;
 }
 
-/// Values among which all rules show: ties, zeros of both signs, sometimes a NaN or an infinity; products stay
-/// finite for long, but are rounded.
+/// Values among which all rules show: ties, zeros of both signs, sometimes a NaN or an infinity;
+/// products stay finite for long, but are rounded.
 template <class T>
 std::vector<T> values(int64_t n, std::mt19937& random) {
   std::vector<T> all;

@@ -1,5 +1,5 @@
-// The files of saved measurements: what isn't whole, ours and of this very device is refused in words,
-// nowhere to keep one is an ordinary state, and any number of processes may write at once.
+// The files of saved measurements: what isn't whole, ours and of this very device is refused in
+// words, nowhere to keep one is an ordinary state, and any number of processes may write at once.
 #include "core/src/runtime/persistent_file.hpp"
 
 #include <signal.h>

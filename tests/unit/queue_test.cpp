@@ -1,5 +1,5 @@
-// Queues and events: order, waiting, failures that name what ran, bridges between backends. Gates in
-// the fake hold work back, so that "in flight" is a fact, not a hope.
+// Queues and events: order, waiting, failures that name what ran, bridges between backends. Gates
+// in the fake hold work back, so that "in flight" is a fact, not a hope.
 #include "fixture.hpp"
 
 namespace trine::testing {

@@ -1,5 +1,6 @@
-// Receipts: digests as they are defined, on every device the same; the file, whoever writes it; and calls on
-// queues. Cases that need the environment are children of a process that hasn't used the library yet.
+// Receipts: digests as they are defined, on every device the same; the file, whoever writes it; and
+// calls on queues. Cases that need the environment are children of a process that hasn't used the
+// library yet.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -33,7 +34,8 @@ struct Receipts : ::testing::Test {
   static void TearDownTestSuite() { std::filesystem::remove_all(folder()); }
 };
 
-/// Starts body() in a child whose calls leave receipts in `file`; what it prints on stderr goes to FILE.err.
+/// Starts body() in a child whose calls leave receipts in `file`; what it prints on stderr goes to
+/// FILE.err.
 template <class Body>
 pid_t start(const std::string& file, const char* keep, Body&& body) {
   const pid_t child = fork();

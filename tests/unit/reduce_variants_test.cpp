@@ -221,7 +221,8 @@ TEST(ReduceRows, FewColumnsAreSharedByAllGroups) {
 }
 
 TEST(ReduceRows, LinesTakeWholeGroups) {
-  // Every line once, by lanes that fill the device and have sixteen elements each where there are so many.
+  // Every line once, by lanes that fill the device and have sixteen elements each where there are
+  // so many.
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
   const Target target{kCuda, &h200.facts};
   const trine_selection selection{};

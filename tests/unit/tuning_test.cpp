@@ -1,5 +1,6 @@
-// The saved tuning table in selection: a row decides the calls it was measured for and no others, never
-// moves what a call promises of its bits, and what can't be used is named while the built-in choice runs.
+// The saved tuning table in selection: a row decides the calls it was measured for and no others,
+// never moves what a call promises of its bits, and what can't be used is named while the built-in
+// choice runs.
 #include "core/src/call/tuning.hpp"
 
 #include <unistd.h>

@@ -147,7 +147,8 @@ TEST(Views, ColumnMajorBatchesAreMultiplied) {
   EXPECT_EQ(c, (std::vector<float>{9, 12, 1, 1}));
 }
 
-// The C++ library's own mdspan, or the one that comes with newer Kokkos, where the compiler finds one.
+// The C++ library's own mdspan, or the one that comes with newer Kokkos, where the compiler finds
+// one.
 TEST(Views, RealMdspansOfAllLayouts) {
 #ifdef TRINE_TEST_MDSPAN
   using std::array, mdspans::dextents, mdspans::mdspan, mdspans::layout_left,

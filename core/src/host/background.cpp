@@ -26,8 +26,8 @@ struct Background {
     if (std::ranges::find(waited_for, device) != waited_for.end()) return;
     waited_for.push_back(device);
     std::atexit([] {
-      auto& all = singleton<
-          Background>();  // in a forked child another one: the threads stayed with the parent
+      auto& all = singleton<Background>();  // in a forked child another one: the threads stayed
+                                            // with the parent
       std::unique_lock lock(all.mutex);
       all.ended.wait(lock, [&] { return all.threads == 0; });
     });

@@ -16,8 +16,8 @@ namespace trine::detail {
 inline void append(std::string& text, std::string_view word) { text += word; }
 inline void append(std::string& text, const char* word) { text += word; }
 template <class Number>
-requires std::is_integral_v<
-    Number>  // kit::number_text() for others: std::to_string asks the locale
+requires std::is_integral_v<Number>  // kit::number_text() for others: std::to_string asks the
+                                     // locale
 void append(std::string& text, Number word) { text += std::to_string(word); }
 
 /// "rows is " + 3 + "…": one string of all words.

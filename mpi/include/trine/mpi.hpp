@@ -1,5 +1,5 @@
-/// Reductions over the ranks of an MPI program: the same bits on 1, 7 or 10,000 ranks, however the data
-/// is distributed, on any device, mixed ones in one job too.
+/// Reductions over the ranks of an MPI program: the same bits on 1, 7 or 10,000 ranks, however the
+/// data is distributed, on any device, mixed ones in one job too.
 /// ```cpp
 /// // MPI_Init has been called. Each rank has a part, of any length.
 /// int rank = 0;
@@ -8,21 +8,24 @@
 /// double total = trine::mpi::sum(part, MPI_COMM_WORLD);  // exact, rounded once, on all ranks
 /// std::cout << total << "\n";
 /// ```
-/// CMake: `find_package(trine COMPONENTS mpi)`, target trine::mpi; pkg-config: trine-mpi. Of MPI (3.0 or
-/// later) the C API alone is used. The program calls MPI_Init or MPI_Init_thread, and MPI_Finalize.
+/// CMake: `find_package(trine COMPONENTS mpi)`, target trine::mpi; pkg-config: trine-mpi. Of MPI
+/// (3.0 or later) the C API alone is used. The program calls MPI_Init or MPI_Init_thread, and
+/// MPI_Finalize.
 ///
-/// All functions are collective: all ranks of the communicator call them, in one order, as MPI's own. What
-/// has to be the same on all ranks is named at each function; whether it is, the first message of each call
-/// shows, before anything else moves. The first call on a communicator duplicates it, without its hints, so that no
-/// message of the program meets one of Trine's. All ranks wait for that, also in a call that doesn't block otherwise. The
-/// duplicate is freed with the communicator, or by MPI_Finalize.
+/// All functions are collective: all ranks of the communicator call them, in one order, as MPI's
+/// own. What has to be the same on all ranks is named at each function; whether it is, the first
+/// message of each call shows, before anything else moves. The first call on a communicator
+/// duplicates it, without its hints, so that no message of the program meets one of Trine's. All
+/// ranks wait for that, also in a call that doesn't block otherwise. The duplicate is freed with
+/// the communicator, or by MPI_Finalize.
 ///
-/// Errors: Error. What a rank finds wrong with its arguments, data or device (as thrown by the functions of
-/// <trine/host.hpp>), and what isn't the same on all ranks (invalid_argument), all ranks throw, with one
-/// sentence that names the ranks; nothing was written then, if it was found before the data moved. These
-/// concern one rank alone: invalid_argument where MPI isn't initialized or has ended, for MPI_COMM_NULL and
-/// for an intercommunicator; backend_error with MPI's own sentence where MPI fails, if the error handler
-/// of the communicator lets it return. MPI may then go on to use the inputs and outputs of a call that doesn't block.
+/// Errors: Error. What a rank finds wrong with its arguments, data or device (as thrown by the
+/// functions of <trine/host.hpp>), and what isn't the same on all ranks (invalid_argument), all
+/// ranks throw, with one sentence that names the ranks; nothing was written then, if it was found
+/// before the data moved. These concern one rank alone: invalid_argument where MPI isn't
+/// initialized or has ended, for MPI_COMM_NULL and for an intercommunicator; backend_error with
+/// MPI's own sentence where MPI fails, if the error handler of the communicator lets it return. MPI
+/// may then go on to use the inputs and outputs of a call that doesn't block.
 ///
 /// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone. So a program asks
 /// MPI_Init_thread for
@@ -50,10 +53,11 @@
 
 namespace trine::mpi {
 
-/// Reduces element for element: output[i] is `function` over input[i] of all ranks, as MPI_Allreduce's. Sums of
-/// floats are exact, rounded once; the rest is as Reduce has it, with the rank as the index: argmin and argmax
-/// give the lowest rank that has the extremum, prod is one fixed tree over the ranks. Each rank receives a slice
-/// of all ranks' values, reduces it on its device, and the results are gathered.
+/// Reduces element for element: output[i] is `function` over input[i] of all ranks, as
+/// MPI_Allreduce's. Sums of floats are exact, rounded once; the rest is as Reduce has it, with the
+/// rank as the index: argmin and argmax give the lowest rank that has the extremum, prod is one
+/// fixed tree over the ranks. Each rank receives a slice of all ranks' values, reduces it on its
+/// device, and the results are gathered.
 /// - function: the same on all ranks.
 /// - input: this rank's values, a dense vector or row-major matrix of f32, f64, i32, i64, u32 or u64; dtype
 ///   and length the same on all ranks. It isn't copied; a rank needs memory for at most 64 MiB of values
@@ -63,8 +67,9 @@ namespace trine::mpi {
 /// - comm: the ranks that take part.
 /// - options: where and how this rank computes; they may differ from rank to rank. No event. With
 ///   Numerics::fast the promise is fast's; what options point to tells of the last piece.
-/// One rank whose results are its values copies them and asks no device, so what that lacks (f64, say) isn't an error.
-/// An error that is found before data moves leaves the outputs as they were; a device that fails later doesn't.
+/// One rank whose results are its values copies them and asks no device, so what that lacks (f64,
+/// say) isn't an error. An error that is found before data moves leaves the outputs as they were; a
+/// device that fails later doesn't.
 /// ```cpp
 /// std::vector<double> forces(100, 0.1), total(100);
 /// trine::mpi::allreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
@@ -74,7 +79,8 @@ namespace trine::mpi {
 /// ```
 TRINE_API void allreduce(Function function, const ConstHostView& input, const HostView& output,
                          MPI_Comm comm, const HostOptions& options = {});
-/// The same to one rank: `root`, the same on all. The other ranks' `output` is neither looked at nor written.
+/// The same to one rank: `root`, the same on all. The other ranks' `output` is neither looked at
+/// nor written.
 /// ```cpp
 /// std::vector<float> mine(100, 0.1f), sums(100);
 /// trine::mpi::reduce(trine::Function::sum, mine, sums, 0, MPI_COMM_WORLD);
@@ -84,23 +90,27 @@ TRINE_API void reduce(Function function, const ConstHostView& input, const HostV
 
 /// How the device of a queue computes, in calls whose data lies there.
 struct QueueOptions {
-  /// A rung as run() takes it, of what the call launches: reductions, products, and transpositions where the sides lie
-  /// differently; copies have none. Empty: Trine chooses.
+  /// A rung as run() takes it, of what the call launches: reductions, products, and transpositions
+  /// where the sides lie differently; copies have none. Empty: Trine chooses.
   std::string_view rung = {};
-  /// The promise that reductions and products ask for: reproducible, fast or accurate, which gemm refuses for f32.
+  /// The promise that reductions and products ask for: reproducible, fast or accurate, which gemm
+  /// refuses for f32.
   Numerics numerics = Numerics::reproducible;
   /// Of gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
   bool continues = false;
 };
 
-/// The same of vectors in a device's memory. Some ranks of a call may have theirs there, and others in host memory.
-/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all of its work has
+/// The same of vectors in a device's memory. Some ranks of a call may have theirs there, and others
+/// in host memory.
+/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all
+/// of its work has
 ///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
 /// - input, output: dense views of the device's memory. Each rank has to have room there for at most 64 MiB of
 ///   values and their results; with what MPI needs in pinned memory, it stays with `comm` for the next call.
 /// - options: may differ from rank to rank.
-/// What MPI moves goes through pinned memory, but where MPI is given the device's (docs/mpi.md, "Data on devices").
-/// A rank that loses its device while the sum of one number is written throws alone.
+/// What MPI moves goes through pinned memory, but where MPI is given the device's (docs/mpi.md,
+/// "Data on devices"). A rank that loses its device while the sum of one number is written throws
+/// alone.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View forces = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
@@ -142,17 +152,21 @@ void reduce(Function function, const Input& input, Output&& output, int root, MP
 /// std::cout << energy.round<double>() << "\n";
 /// ```
 TRINE_API void allreduce(ExactSum& sum, MPI_Comm comm);
-/// The same to one rank: `root`, the same on all, has the whole; the other ranks' sums stay what they were.
+/// The same to one rank: `root`, the same on all, has the whole; the other ranks' sums stay what
+/// they were.
 TRINE_API void reduce(ExactSum& sum, int root, MPI_Comm comm);
 
-/// The exact sum of map(x) for all x of all ranks' parts, on all ranks; of a dot product, of all x * y.
-/// - part, x, y: this rank's part, of any length, strides and place: host memory, or device memory with its
+/// The exact sum of map(x) for all x of all ranks' parts, on all ranks; of a dot product, of all x
+/// * y.
+/// - part, x, y: this rank's part, of any length, strides and place: host memory, or device memory
+/// with its
 ///   `queue`, whose earlier operations are seen. f32 or f64 and `map`, the same on all ranks.
 /// - comm: the ranks that take part.
 /// - options: as for ExactSum::add(); they may differ from rank to rank.
 /// ```cpp
 /// std::vector<float> rows(20 * 30, 0.5f);
-/// trine::ExactSum squares = trine::mpi::exact_sum(trine::host_row_major(rows.data(), trine::Dtype::f32, 20, 30),
+/// trine::ExactSum squares = trine::mpi::exact_sum(trine::host_row_major(rows.data(),
+/// trine::Dtype::f32, 20, 30),
 ///                                                 trine::Map::square, MPI_COMM_WORLD);
 /// std::cout << squares.round<double>() << "\n";
 /// ```
@@ -177,13 +191,15 @@ TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Com
 /// std::cout << last.result<int64_t>() << "\n";  // 2: the first 4
 /// ```
 TRINE_API void allreduce(Partial& partial, MPI_Comm comm);
-/// The same to one rank: `root`, the same on all, has the whole; the other ranks' Partials stay what they were.
+/// The same to one rank: `root`, the same on all, has the whole; the other ranks' Partials stay
+/// what they were.
 TRINE_API void reduce(Partial& partial, int root, MPI_Comm comm);
 
 /// What the ranks' parts of one array have in common, on all ranks.
 /// - function, map, and the dtype of `part`: the same on all ranks; what Partial takes.
 /// - part: this rank's part, of any length, strides and place, as for exact_sum().
-/// - first: the index of its first element in the whole, whose other elements follow without a gap. It
+/// - first: the index of its first element in the whole, whose other elements follow without a gap.
+/// It
 ///   matters to argmin, argmax and prod of floats alone. The ranks' parts may lie in any order.
 /// - comm, options: as for exact_sum().
 TRINE_API Partial partial(Function function, const ConstHostView& part, int64_t first, Map map,
@@ -191,8 +207,8 @@ TRINE_API Partial partial(Function function, const ConstHostView& part, int64_t 
 TRINE_API Partial partial(Function function, Queue& queue, const View& part, int64_t first, Map map,
                           MPI_Comm comm);
 
-/// The same of ranges: the result of trine::sum() or trine::dot() of the whole, of floats rounded once to their
-/// type. A rank's range may be empty; x and y have one length on each rank.
+/// The same of ranges: the result of trine::sum() or trine::dot() of the whole, of floats rounded
+/// once to their type. A rank's range may be empty; x and y have one length on each rank.
 /// ```cpp
 /// std::vector<double> x(100, 0.5), y(100, 0.25);
 /// double norm1 = trine::mpi::sum(x, trine::Map::abs, MPI_COMM_WORLD);
@@ -219,8 +235,8 @@ auto dot(const X& x, const Y& y, MPI_Comm comm, const HostOptions& options = {})
       .template round<ElementOf<X>>();
 }
 
-/// What trine::min(), max(), argmin(), argmax() and prod() give for the whole, of the ranks' parts; `first` as
-/// for partial().
+/// What trine::min(), max(), argmin(), argmax() and prod() give for the whole, of the ranks' parts;
+/// `first` as for partial().
 /// ```cpp
 /// int rank = 0;
 /// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -260,15 +276,16 @@ namespace detail {
 class Call;
 }
 
-/// A call that has begun and goes on while the program does something else. It goes on only inside of test() and wait(),
-/// of any Request of the process, of calls on the same communicator, which end it first, and of MPI_Comm_free and
-/// MPI_Finalize, and needs that on all ranks: a rank that waits for one that waits for something else waits for ever.
-/// Calls on one communicator go on one after the other, in the order of their beginning,
-/// which is the same on all ranks; other calls on it, which block, end them first.
+/// A call that has begun and goes on while the program does something else. It goes on only inside
+/// of test() and wait(), of any Request of the process, of calls on the same communicator, which
+/// end it first, and of MPI_Comm_free and MPI_Finalize, and needs that on all ranks: a rank that
+/// waits for one that waits for something else waits for ever. Calls on one communicator go on one
+/// after the other, in the order of their beginning, which is the same on all ranks; other calls on
+/// it, which block, end them first.
 ///
-/// Until it has ended, the program leaves the inputs unchanged and the outputs alone, and both in memory, as
-/// what the options point to. A Request may be moved; an empty one has ended. Its destructor waits; so
-/// it ends before MPI_Finalize.
+/// Until it has ended, the program leaves the inputs unchanged and the outputs alone, and both in
+/// memory, as what the options point to. A Request may be moved; an empty one has ended. Its
+/// destructor waits; so it ends before MPI_Finalize.
 class TRINE_API Request {
  public:
   /// Empty.
@@ -278,8 +295,8 @@ class TRINE_API Request {
   Request& operator=(Request&& other) noexcept;
   ~Request();
 
-  /// Goes on as far as that needs no wait (but this rank's own share of the arithmetic); whether the call has
-  /// ended. Throws the call's error, once.
+  /// Goes on as far as that needs no wait (but this rank's own share of the arithmetic); whether
+  /// the call has ended. Throws the call's error, once.
   bool test();
   /// Goes on to the end. Throws as test().
   void wait();
@@ -291,9 +308,10 @@ class TRINE_API Request {
   std::shared_ptr<detail::Call> call_;
 };
 
-/// allreduce() and reduce() that return at once. Parameters and results are the same; errors come from
-/// Request::test() and wait(), but for those of one rank alone. All ranks make the same kind of call: one that
-/// blocks doesn't match one that doesn't. The first call on a communicator waits for all ranks, as it duplicates it.
+/// allreduce() and reduce() that return at once. Parameters and results are the same; errors come
+/// from Request::test() and wait(), but for those of one rank alone. All ranks make the same kind
+/// of call: one that blocks doesn't match one that doesn't. The first call on a communicator waits
+/// for all ranks, as it duplicates it.
 /// ```cpp
 /// std::vector<double> forces(1000, 0.1), total(1000);
 /// trine::mpi::Request request = trine::mpi::iallreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
@@ -307,9 +325,9 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
-/// Of vectors in a device's memory. The call's own work has a queue of its own, behind what `queue` has now; it neither
-/// waits for what the program gives `queue` meanwhile nor is waited for there. The sum of one number each waits for
-/// what was there before.
+/// Of vectors in a device's memory. The call's own work has a queue of its own, behind what `queue`
+/// has now; it neither waits for what the program gives `queue` meanwhile nor is waited for there.
+/// The sum of one number each waits for what was there before.
 TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
                              MPI_Comm comm, const QueueOptions& options = {});
 TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,

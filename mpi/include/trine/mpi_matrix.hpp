@@ -1,9 +1,9 @@
-/// Matrices distributed over the ranks of an MPI program: transposes, and products with the bits of one device for any
-/// distribution. Errors, thread safety and what is collective: as in <trine/mpi.hpp>.
+/// Matrices distributed over the ranks of an MPI program: transposes, and products with the bits of
+/// one device for any distribution. Errors, thread safety and what is collective: as in
+/// <trine/mpi.hpp>.
 /// ```cpp
-/// // 300 x 200 doubles in blocks of 64 x 32 on a grid of 1 x (all ranks); each has its part, column-major.
-/// int rank = 0, ranks = 1;
-/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// // 300 x 200 doubles in blocks of 64 x 32 on a grid of 1 x (all ranks); each has its part,
+/// column-major. int rank = 0, ranks = 1; MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 /// trine::mpi::Distribution of_a = {.rows = 300, .cols = 200, .block_rows = 64, .block_cols = 32,
 ///                                  .grid_rows = 1, .grid_cols = ranks};
@@ -20,8 +20,8 @@
 
 namespace trine::mpi {
 
-/// The elements that a process has of `extent` ones that are dealt out block by block, round by round: ScaLAPACK's
-/// numroc.
+/// The elements that a process has of `extent` ones that are dealt out block by block, round by
+/// round: ScaLAPACK's numroc.
 /// - extent: the number of elements, not negative.
 /// - block: the elements of a block, at least 1; the last block may be shorter.
 /// - process: which of the `processes`, from 0.
@@ -30,21 +30,23 @@ namespace trine::mpi {
 TRINE_API int64_t local_extent(int64_t extent, int64_t block, int process, int first,
                                int processes) noexcept;
 
-/// Which rank has which elements of a matrix: 2-D block-cyclic, as ScaLAPACK has it. Blocks are dealt out over a grid
-/// of processes: block (I, J) belongs to row (I + first_row) mod grid_rows, column (J + first_col) mod
-/// grid_cols. Whole rows or columns a rank, one large block a rank, and all on one rank, are special cases.
-/// A process keeps the elements of its rows and columns as a matrix, in their order.
+/// Which rank has which elements of a matrix: 2-D block-cyclic, as ScaLAPACK has it. Blocks are
+/// dealt out over a grid of processes: block (I, J) belongs to row (I + first_row) mod grid_rows,
+/// column (J + first_col) mod grid_cols. Whole rows or columns a rank, one large block a rank, and
+/// all on one rank, are special cases. A process keeps the elements of its rows and columns as a
+/// matrix, in their order.
 struct TRINE_API Distribution {
   /// Extents of the whole, in elements.
   int64_t rows = 0, cols = 0;
   /// Extents of a block, at least 1. They may exceed those of the whole.
   int64_t block_rows = 1, block_cols = 1;
-  /// The grid. It may have fewer processes than the communicator has ranks; the others then have nothing.
+  /// The grid. It may have fewer processes than the communicator has ranks; the others then have
+  /// nothing.
   int grid_rows = 1, grid_cols = 1;
   /// The process that has the first block.
   int first_row = 0, first_col = 0;
-  /// Which process a rank is: the first grid_cols ranks are the grid's first row; or with `true` the first
-  /// grid_rows ranks its first column.
+  /// Which process a rank is: the first grid_cols ranks are the grid's first row; or with `true`
+  /// the first grid_rows ranks its first column.
   bool ranks_by_columns = false;
 
   /// The row and column of a rank in the grid; -1 for one that has no place there.
@@ -57,8 +59,8 @@ struct TRINE_API Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// The distribution of a matrix's transpose when nothing moves: with transposed(local) it describes the same memory. So
-/// transpose() of it copies the matrix to any other distribution.
+/// The distribution of a matrix's transpose when nothing moves: with transposed(local) it describes
+/// the same memory. So transpose() of it copies the matrix to any other distribution.
 /// - distribution: of the matrix.
 /// ```cpp
 /// // 30 x 20 doubles, whole rows a rank; then the same matrix in blocks of columns.
@@ -66,8 +68,8 @@ struct TRINE_API Distribution {
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 /// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 /// trine::mpi::Distribution rows = {.rows = 30, .cols = 20, .block_cols = 20, .grid_rows = ranks};
-/// trine::mpi::Distribution cols = {.rows = 30, .cols = 20, .block_rows = 30, .block_cols = 4, .grid_cols = ranks};
-/// std::vector<double> a(rows.local_rows(rank) * rows.local_cols(rank), rank);
+/// trine::mpi::Distribution cols = {.rows = 30, .cols = 20, .block_rows = 30, .block_cols = 4,
+/// .grid_cols = ranks}; std::vector<double> a(rows.local_rows(rank) * rows.local_cols(rank), rank);
 /// std::vector<double> b(cols.local_rows(rank) * cols.local_cols(rank));
 /// trine::mpi::Matrix from = trine::mpi::matrix(rows, a.data(), MPI_COMM_WORLD);
 /// trine::mpi::transpose(trine::mpi::Matrix{transposed(rows), transposed(from.local)},
@@ -85,9 +87,10 @@ inline Distribution transposed(const Distribution& distribution) noexcept {
           .ranks_by_columns = !distribution.ranks_by_columns};
 }
 
-/// A distributed matrix as one rank sees it: how the whole is distributed, the same on all ranks, and this rank's
-/// part: local_rows x local_cols, with a unit stride along its rows or columns, which may differ from rank to rank.
-/// The other stride is the leading dimension. A part without elements needs no memory.
+/// A distributed matrix as one rank sees it: how the whole is distributed, the same on all ranks,
+/// and this rank's part: local_rows x local_cols, with a unit stride along its rows or columns,
+/// which may differ from rank to rank. The other stride is the leading dimension. A part without
+/// elements needs no memory.
 struct Matrix {
   Distribution distribution;
   HostView local;
@@ -110,7 +113,8 @@ struct DeviceMatrix {
   View local;
 };
 
-/// A matrix whose part is column-major, as ScaLAPACK's are. Other layouts: Matrix{distribution, view}.
+/// A matrix whose part is column-major, as ScaLAPACK's are. Other layouts: Matrix{distribution,
+/// view}.
 /// - distribution: the same on all ranks.
 /// - data: this rank's part, of a type of 1, 2, 4, 8 or 16 bytes that operations know.
 /// - comm: of its ranks, this one's part is meant. Throws Error (backend_error) where MPI fails.
@@ -128,30 +132,35 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 }
 
 /// One whose part is column-major in new memory of a device, with undefined content.
-/// - distribution: the same on all ranks. A rank that has no place in its grid gets a part without elements.
+/// - distribution: the same on all ranks. A rank that has no place in its grid gets a part without
+/// elements.
 /// - device, dtype: of this rank's part.
 /// - comm: of its ranks, this one's part is meant.
-/// No rank waits for another: one whose allocation fails throws alone, and mustn't leave the others in the next call.
-/// Throws Error as Buffer's constructor; invalid_argument for a part that exceeds the address space; backend_error
-/// where MPI fails.
+/// No rank waits for another: one whose allocation fails throws alone, and mustn't leave the others
+/// in the next call. Throws Error as Buffer's constructor; invalid_argument for a part that exceeds
+/// the address space; backend_error where MPI fails.
 TRINE_API DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtype dtype,
                               MPI_Comm comm);
 
 /// b = a^T, each element's bits as they are.
-/// - a, b: any two distributions over `comm`, of any grids and blocks; the same on all ranks. Elements of 1, 2, 4, 8
+/// - a, b: any two distributions over `comm`, of any grids and blocks; the same on all ranks.
+/// Elements of 1, 2, 4, 8
 ///   or 16 bytes, as many on both sides. The parts share no memory.
 /// - comm: the ranks that take part.
 /// - options: where this rank transposes; they may differ from rank to rank. No event.
-/// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed while another is
-/// under way. Pieces are whole lines, so it may be more with very many ranks, by up to 5 lines of what this rank shares
-/// with each: its columns or rows, whichever are shorter. It stays with `comm` for the next call. An error that is found
-/// before data moves leaves b as it was; a device that fails later doesn't.
+/// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed
+/// while another is under way. Pieces are whole lines, so it may be more with very many ranks, by
+/// up to 5 lines of what this rank shares with each: its columns or rows, whichever are shorter. It
+/// stays with `comm` for the next call. An error that is found before data moves leaves b as it
+/// was; a device that fails later doesn't.
 TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
                          const HostOptions& options = {});
 
-/// c = alpha * a * b + beta * c, with the bits of trine::gemm() on one device, for any grid and blocks: each element of c
-/// is one chain, k ascending. By SUMMA: the parts of a go along the grid's rows, those of b along its columns.
-/// - alpha, beta: as for trine::gemm(); the same on all ranks. With beta = 0, c is not read; with alpha = 0, a and b
+/// c = alpha * a * b + beta * c, with the bits of trine::gemm() on one device, for any grid and
+/// blocks: each element of c is one chain, k ascending. By SUMMA: the parts of a go along the
+/// grid's rows, those of b along its columns.
+/// - alpha, beta: as for trine::gemm(); the same on all ranks. With beta = 0, c is not read; with
+/// alpha = 0, a and b
 ///   are not.
 /// - a, b, c: m x k, k x n and m x n, all f32, f64 or i32, on one grid. The rows of a and of c are dealt out alike, as
 ///   the columns of b and of c; how k is, is free for each of a and b. c shares no memory with a or b.
@@ -182,13 +191,14 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
                     const Matrix& c, MPI_Comm comm, const HostOptions& options = {});
 
-/// The same of parts in the memory of a device, which transposes and multiplies them there: c never leaves it. Some ranks
-/// of a call may have theirs there, and others in host memory.
-/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all of its work has
+/// The same of parts in the memory of a device, which transposes and multiplies them there: c never
+/// leaves it. Some ranks of a call may have theirs there, and others in host memory.
+/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all
+/// of its work has
 ///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
 /// - options: may differ from rank to rank, but for `continues`.
-/// The memory that a rank needs it needs on its device, and for what MPI moves in pinned memory too, but where MPI
-/// is given the device's (docs/mpi.md, "Data on devices").
+/// The memory that a rank needs it needs on its device, and for what MPI moves in pinned memory
+/// too, but where MPI is given the device's (docs/mpi.md, "Data on devices").
 /// ```cpp
 /// int ranks = 1;
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,4 +1,5 @@
-// Tensor cores: the warp's lanes show each other their parts of a and b, and each computes its four chains.
+// Tensor cores: the warp's lanes show each other their parts of a and b, and each computes its four
+// chains.
 #pragma once
 struct Shown {
   double a[8], b[4];

@@ -2,9 +2,9 @@
  * thread each, memory of its own, and a control panel with gates, faults and counters.
  *
  * Compiled twice: as "fake", a GPU with memory of its own and an integrated one, which can't pin
- * what it is to wrap, and as "other", a CPU that shares the host's memory (FAKE_SHARED). Tests reach
- * the panel through Device::native().device. What needs a device that nothing else has open takes
- * one of its own name: "fake:1:as=mine".
+ * what it is to wrap, and as "other", a CPU that shares the host's memory (FAKE_SHARED). Tests
+ * reach the panel through Device::native().device. What needs a device that nothing else has open
+ * takes one of its own name: "fake:1:as=mine".
  */
 #ifndef TRINE_TESTS_FAKE_H
 #define TRINE_TESTS_FAKE_H

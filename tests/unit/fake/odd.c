@@ -1,4 +1,5 @@
-/* Backends that aren't right, one per ODD_… definition, and one that is merely newer (ODD_GROWN). */
+/* Backends that aren't right, one per ODD_… definition, and one that is merely newer (ODD_GROWN).
+ */
 #include <string.h>
 
 #include <trine/abi.h>

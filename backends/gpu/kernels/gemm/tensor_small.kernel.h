@@ -101,9 +101,10 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     }
 }
 
-// --- Matrices without gaps whose lines have an odd number of elements ---------------------------------
-// Copies and stores are of 16 bytes nevertheless (runs.h): sectors of C written in parts kept the L2 cache busy for
-// 95 % of the time at 31 x 31. Zeros can't follow a line, so the last steps of k are looked up.
+// --- Matrices without gaps whose lines have an odd number of elements
+// --------------------------------- Copies and stores are of 16 bytes nevertheless (runs.h):
+// sectors of C written in parts kept the L2 cache busy for 95 % of the time at 31 x 31. Zeros can't
+// follow a line, so the last steps of k are looked up.
 
 #undef A_STEP
 #undef A_LANE

@@ -6,7 +6,8 @@
 // Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
 // more than 48 KB of local memory.
 //
-//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, STEP steps of k at once.
+//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, STEP
+//   steps of k at once.
 //
 // T float: of numerics accurate. The tensor cores' operands become f64 as they are read from local
 // memory, where twice as many steps of k find room.

@@ -9,10 +9,10 @@
 // The kernel says its constants. UNROLL steps of k stand in the loop's text, STEP at once;
 // fragments are read AHEAD such reads before they are used. A group's registers move between its
 // warps where KEEP and WANT say how many. Two headers say the rest:
-//   how panels are filled: PANEL_A, PANEL_B (elements), PanelLoader, LOADER_A, LOADER_B, COPY_A, COPY_B;
-//   a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT elements of
-//   A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP (from one step
-//   of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
+//   how panels are filled: PANEL_A, PANEL_B (elements), PanelLoader, LOADER_A, LOADER_B, COPY_A,
+//   COPY_B; a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT
+//   elements of A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP
+//   (from one step of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
 #include "barrier.h"
 // What a work-item's registers are to begin with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)

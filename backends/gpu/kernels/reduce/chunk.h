@@ -1,12 +1,12 @@
-// One work-item's share of a segment: CHUNK elements, all loaded before the first is used. T, VECTOR
-// (elements in 16 bytes), Vector and CHUNK_BITS are the including file's.
+// One work-item's share of a segment: CHUNK elements, all loaded before the first is used. T,
+// VECTOR (elements in 16 bytes), Vector and CHUNK_BITS are the including file's.
 #pragma once
 #define CHUNK (1 << CHUNK_BITS)
 #include "tile.h"
 #include "unpack.h"
 
-// Elements between a boundary of 16 bytes and the rows' beginnings, the same in each row; -1: they can't be
-// read 16 bytes at a time, which unit stride decides.
+// Elements between a boundary of 16 bytes and the rows' beginnings, the same in each row; -1: they
+// can't be read 16 bytes at a time, which unit stride decides.
 DEVICE int tile_skip(const Tile* t, GLOBAL const T* input) {
   if (t->step != 1 || t->col_stride != 1 || (t->rows > 1 && t->row_stride % VECTOR != 0)) return -1;
   return (int)((ulong)(input + tile_row(t, 0)) / sizeof(T) % VECTOR);

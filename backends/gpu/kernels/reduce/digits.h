@@ -1,5 +1,5 @@
-// Sums in DIGITS digits of DIGIT_BITS bits, words of local memory DIGIT_STEP apart, so that their atomics return nothing and
-// carries come later.
+// Sums in DIGITS digits of DIGIT_BITS bits, words of local memory DIGIT_STEP apart, so that their
+// atomics return nothing and carries come later.
 #pragma once
 #define DIGIT_MASK ((1u << DIGIT_BITS) - 1u)
 

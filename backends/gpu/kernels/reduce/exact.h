@@ -14,8 +14,8 @@ DEVICE double two_sum(double a, double b, double* error) {
   return sum;
 }
 
-// Returns the rounded product; *error is exact where its magnitude is from 2^-968 to below 2^1023, and where
-// a factor is zero.
+// Returns the rounded product; *error is exact where its magnitude is from 2^-968 to below 2^1023,
+// and where a factor is zero.
 DEVICE double two_product(double x, double y, double* error) {
   const double product = x * y;
   *error = fma(x, y, -product);
@@ -75,7 +75,8 @@ DEVICE ulong expansion_add(Expansion* e, double x) {
   return as_ulong(rest) << 1;
 }
 
-// Adds x * y. The error goes below the product: its zero is +0, and hi says whether all terms were -0.
+// Adds x * y. The error goes below the product: its zero is +0, and hi says whether all terms were
+// -0.
 DEVICE ulong expansion_add_product(Expansion* e, double x, double y) {
   double error, rest;
   const double product = two_product(x, y, &error);
@@ -132,7 +133,8 @@ DEVICE ulong folds_of(const Expansion* e, uint top, Folds* folds) {
   return (as_ulong(hi) | as_ulong(mid) | as_ulong(lo)) << 1;
 }
 
-// --- Numbers as integers ---------------------------------------------------------------------------
+// --- Numbers as integers
+// ---------------------------------------------------------------------------
 
 // mantissa * 2^(position - 1074) with the sign of the bits; finite doubles only.
 DEVICE ulong mantissa_f64(ulong bits, int* position) {
@@ -148,10 +150,11 @@ DEVICE ulong mantissa_f32(uint bits, int* position) {
   return (ulong)((bits & 0x007fffffu) | (exponent ? 0x00800000u : 0u));
 }
 
-// --- The superaccumulator ----------------------------------------------------------------------------
-// Word w weighs 2^(base + 32 w) and is a signed 64-bit number in two halves of 32 bits, each added
-// to by 32-bit atomics (native on every device; 64-bit ones in local memory are loops). A word
-// takes 2^30 digits before it could overflow. `stride` is the distance between words.
+// --- The superaccumulator
+// ---------------------------------------------------------------------------- Word w weighs
+// 2^(base + 32 w) and is a signed 64-bit number in two halves of 32 bits, each added to by 32-bit
+// atomics (native on every device; 64-bit ones in local memory are loops). A word takes 2^30 digits
+// before it could overflow. `stride` is the distance between words.
 
 // Adds a signed 64-bit value to one word.
 DEVICE void word_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, ulong value) {
@@ -183,9 +186,10 @@ DEVICE void accumulator_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, i
 }
 
 // --- Bins: floats of any range ------------------------------------------------------------------
-// They add up exactly in doubles of their own, one for each BIN_EXPONENTS exponents: multiples of the lowest's last
-// bit, 2^39 of them at most. After BIN_ADDITIONS in one of them, what exceeds a bin's own exponents moves on to the
-// next; the last bin takes what is larger than any float. `stride` is the distance between bins.
+// They add up exactly in doubles of their own, one for each BIN_EXPONENTS exponents: multiples of
+// the lowest's last bit, 2^39 of them at most. After BIN_ADDITIONS in one of them, what exceeds a
+// bin's own exponents moves on to the next; the last bin takes what is larger than any float.
+// `stride` is the distance between bins.
 
 #define BIN_EXPONENTS 16
 #define BINS 17
@@ -205,7 +209,8 @@ DEVICE void bins_carry(LOCAL_POINTER double* bins, int stride) {
   }
 }
 
-// --- Rounding -------------------------------------------------------------------------------------------
+// --- Rounding
+// -------------------------------------------------------------------------------------------
 
 // Reads a number's words from low to high and keeps the three highest digits and whether anything
 // non-zero lies below them. A negative number is read a second time with its words negated.
@@ -324,7 +329,8 @@ DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulon
   return true;
 }
 
-// --- Flags: terms that no fixed-point number holds ------------------------------------------------
+// --- Flags: terms that no fixed-point number holds
+// ------------------------------------------------
 
 #define FLAG_NAN 1u
 #define FLAG_PLUS_INFINITY 2u

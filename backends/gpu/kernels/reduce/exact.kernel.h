@@ -1,9 +1,9 @@
-// Idea: results that depend on the input alone: sums are exact and rounded once, integers wrap, minima
-// and maxima follow a total order, and products of floats take one fixed tree. Any view, any axis.
-// It stands above `vector_loads` because any function, view and axis gets the same bits everywhere, at
-// nearly its speed: a chunk is loaded before its first element is used, and one launch does, whose last
-// group finishes.
-// Requires: f64 for sums of floats; NVIDIA for one launch (elsewhere a second launch finishes).
+// Idea: results that depend on the input alone: sums are exact and rounded once, integers wrap,
+// minima and maxima follow a total order, and products of floats take one fixed tree. Any view, any
+// axis. It stands above `vector_loads` because any function, view and axis gets the same bits
+// everywhere, at nearly its speed: a chunk is loaded before its first element is used, and one
+// launch does, whose last group finishes. Requires: f64 for sums of floats; NVIDIA for one launch
+// (elsewhere a second launch finishes).
 #if T_float
 typedef float4 Vector;
 #elif T_double

@@ -1,10 +1,11 @@
-// Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps the same four columns,
-// each in two doubles that begin at 1.5 * 2^52 of their units: four elements that add up without rounding are cut at the
-// first one's, the rest goes to the second. What doesn't fit goes element by element into digits in local memory, whose
-// sums have no order, and so do the doubles in the end; groups add their digits to those in the workspace, and the last
-// one rounds. No element is read twice, whatever the exponents.
-// It beats `exact` there because that one loads element by element, three groups a multiprocessor.
-// Requires: f64; sums of 4, 8, 16 or 32 columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
+// Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps
+// the same four columns, each in two doubles that begin at 1.5 * 2^52 of their units: four elements
+// that add up without rounding are cut at the first one's, the rest goes to the second. What
+// doesn't fit goes element by element into digits in local memory, whose sums have no order, and so
+// do the doubles in the end; groups add their digits to those in the workspace, and the last one
+// rounds. No element is read twice, whatever the exponents. It beats `exact` there because that one
+// loads element by element, three groups a multiprocessor. Requires: f64; sums of 4, 8, 16 or 32
+// columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
@@ -22,8 +23,8 @@ typedef float4 Vector;
   (-149 - 64)  // digit 0 weighs 2^BASE: units of the second double may lie below a float's last bit
 #define COPIES 32  // for neighbouring work-items
 #define DIGIT_STEP (VECTOR * COPIES)
-// Chunks between two carries: elements add to a digit 2^13 times at most, doubles half as often. Fewer on a CPU, so that
-// tests get there.
+// Chunks between two carries: elements add to a digit 2^13 times at most, doubles half as often.
+// Fewer on a CPU, so that tests get there.
 #define DIGIT_CHUNKS ((1 << (HAVE_WARPS ? 13 : 11)) / (THREADS / COPIES * VECTORS))
 #define CONTROL_WORDS \
   64  // of the workspace, in front of its digits: how many groups have added theirs
@@ -62,7 +63,8 @@ DEVICE void window_close(const Column* c, LOCAL_POINTER uint* digits) {
   digits_add(digits, (ulong)(high < 0 ? -high : high), position + 32, (uint)(high >> 63), 5);
 }
 
-// Four elements of a column, whose exponents are `most` at most and, but for zeros, `least` at least.
+// Four elements of a column, whose exponents are `most` at most and, but for zeros, `least` at
+// least.
 typedef struct Four {
   float x[VECTORS];
   uint most, least;

@@ -49,8 +49,8 @@ DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long 
   input = tile_align(&t, input, skip);
   T x[CHUNK];
 #if KIND_ARG
-  // Where indexes ascend along the walk, the first chunk with the smallest key has the answer: only its elements are
-  // looked up, at the end.
+  // Where indexes ascend along the walk, the first chunk with the smallest key has the answer: only
+  // its elements are looked up, at the end.
   if (t.rows == 1 || row_index >= col_index) {
     Walk best;
     VALUE least = LAST_KEY;

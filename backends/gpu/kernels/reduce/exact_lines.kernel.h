@@ -1,9 +1,9 @@
-// Idea: many sums of floats at once, each by its own lanes: no row or column is shared by groups, so
-// its lanes add up their sums and round the total, and nothing else is to be done. Two doubles hold a
-// lane's sum; where they can't hold one exactly, the whole group adds that row or column once more, in
-// a superaccumulator.
-// It stands beside `exact` because that one's fixed costs are those of a few long sums.
-// Requires: f64; sums of f32, rows of unit stride or neighbouring columns.
+// Idea: many sums of floats at once, each by its own lanes: no row or column is shared by groups,
+// so its lanes add up their sums and round the total, and nothing else is to be done. Two doubles
+// hold a lane's sum; where they can't hold one exactly, the whole group adds that row or column
+// once more, in a superaccumulator. It stands beside `exact` because that one's fixed costs are
+// those of a few long sums. Requires: f64; sums of f32, rows of unit stride or neighbouring
+// columns.
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
@@ -72,7 +72,8 @@ typedef struct Line {
   bool magnitude;
 } Line;
 
-// Adds this lane's elements, one of each chunk of lanes: neighbouring lanes have neighbouring lines.
+// Adds this lane's elements, one of each chunk of lanes: neighbouring lanes have neighbouring
+// lines.
 DEVICE void add_across(Pair* sum, const Line* l) {
   const long step = l->col_stride << l->lane_bits;
   GLOBAL const float* p = l->from + l->lane * l->col_stride;
@@ -101,7 +102,8 @@ DEVICE void add_across(Pair* sum, const Line* l) {
   }
 }
 
-// Adds this lane's elements of a row: vectors, then those before the first and after the last vector.
+// Adds this lane's elements of a row: vectors, then those before the first and after the last
+// vector.
 DEVICE void add_along(Pair* sum, const Line* l) {
   const int lanes = 1 << l->lane_bits;
   const int head = (int)min_long(l->cols, (0 - (ulong)l->from / 4) % VECTOR);

@@ -1,5 +1,5 @@
-// Products of floats along one fixed binary tree over the element's index, split at the largest power
-// of two below n. Its lowest four levels are a strip of STRIP neighbours in one work-item's
+// Products of floats along one fixed binary tree over the element's index, split at the largest
+// power of two below n. Its lowest four levels are a strip of STRIP neighbours in one work-item's
 // registers, the next ones run over the lanes, then over a group's segments (a stack that merges
 // equal subtrees, like a binary counter), last over the groups of a tile:
 //

@@ -1,8 +1,8 @@
-// Idea: many exact sums of a few floats each: a work-item adds whole lines, four lines of four, two of
-// eight or one of sixteen, all loaded before the first is used. No line is shared, so there is nothing
-// to hand over; floats that don't add up in a double go into six, which hold any sum of sixteen floats.
-// It beats `exact_lines` because of such lines that one's local memory and barriers take most of the time.
-// Requires: f64; sums of f32, lines of at most LENGTH elements.
+// Idea: many exact sums of a few floats each: a work-item adds whole lines, four lines of four, two
+// of eight or one of sixteen, all loaded before the first is used. No line is shared, so there is
+// nothing to hand over; floats that don't add up in a double go into six, which hold any sum of
+// sixteen floats. It beats `exact_lines` because of such lines that one's local memory and barriers
+// take most of the time. Requires: f64; sums of f32, lines of at most LENGTH elements.
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
@@ -13,13 +13,15 @@ typedef float4 Vector;
 #include "tile.h"
 #include "unpack.h"
 
-// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so six leave less than 2^-149.
+// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so six leave less than
+// 2^-149.
 DEVICE void terms_add(double* terms, double x) {
 #pragma unroll
   for (int k = 0; k < TERMS; ++k) terms[k] = two_sum(terms[k], x, &x);
 }
 
-// The terms' sum, rounded once: carried upwards until each is what is left of the sum of those above.
+// The terms' sum, rounded once: carried upwards until each is what is left of the sum of those
+// above.
 DEVICE double terms_round(double* terms, bool f64) {
   bool changed = true;
   while (changed) {

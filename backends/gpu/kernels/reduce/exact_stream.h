@@ -1,6 +1,6 @@
-// The fast path of `exact_stream`: what a work-item adds of its group's share. Floats that fit add up
-// in a double without rounding; doubles and products are cut at grid lines, and the parts between the
-// same two add up. Expansions of three doubles take both, and elements that don't fit.
+// The fast path of `exact_stream`: what a work-item adds of its group's share. Floats that fit add
+// up in a double without rounding; doubles and products are cut at grid lines, and the parts
+// between the same two add up. Expansions of three doubles take both, and elements that don't fit.
 #pragma once
 #include "across_groups.h"
 #include "exact_sum_words.h"
@@ -12,8 +12,8 @@
 
 DEVICE int item_here() { return opaque(local_x(), FLOATS); }
 
-// The elements that a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
-// `step` further; the last group has the elements before and after them, too.
+// The elements that a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here
+// and the next `step` further; the last group has the elements before and after them, too.
 typedef struct Share {
   GLOBAL const T* from;
   GLOBAL const T* second;  // of a dot product, as far from its first element; else the same
@@ -116,7 +116,8 @@ DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
 #endif
 
 #if PRODUCTS
-// Where the exponents are near enough, the last window takes a term's last bit: no term needs a check.
+// Where the exponents are near enough, the last window takes a term's last bit: no term needs a
+// check.
 DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
   uint most = 0u, least = 0xffffffffu;
 #pragma unroll

@@ -1,6 +1,6 @@
-// The fallback of `exact_stream`: a group whose numbers three doubles don't hold reads its share once
-// more, into a superaccumulator; floats by way of bins, which need no atomics, doubles by way of
-// digits so short that their atomics return nothing.
+// The fallback of `exact_stream`: a group whose numbers three doubles don't hold reads its share
+// once more, into a superaccumulator; floats by way of bins, which need no atomics, doubles by way
+// of digits so short that their atomics return nothing.
 #pragma once
 #include "exact_stream.h"
 
@@ -70,9 +70,9 @@ DEVICE uint add_by_bins(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINT
 #endif
 
 #if USES_DIGITS
-// A double is four digits of 18 bits, whose sums in 32 bits need no carries for 8190 additions: half
-// the atomics of words of 64 bits, and none waits for the old value. They take the superaccumulator's
-// place, copy by copy.
+// A double is four digits of 18 bits, whose sums in 32 bits need no carries for 8190 additions:
+// half the atomics of words of 64 bits, and none waits for the old value. They take the
+// superaccumulator's place, copy by copy.
 #define DIGITS 119
 #define DIGIT_BITS 18
 #define DIGIT_STEP COPIES
@@ -146,9 +146,9 @@ DEVICE uint add_by_terms(const Share* in, LOCAL_POINTER uint* low, LOCAL_POINTER
 }
 #endif
 
-// Adds the group's share. Returns the flags of special terms that this work-item met, as the fast path
-// ends where it loses something and may have met no infinity and no NaN behind it. `bins` are this
-// work-item's, `low` and `high` its copy in the arena.
+// Adds the group's share. Returns the flags of special terms that this work-item met, as the fast
+// path ends where it loses something and may have met no infinity and no NaN behind it. `bins` are
+// this work-item's, `low` and `high` its copy in the arena.
 DEVICE uint add_share_again(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER ulong* arena,
                             LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
 #if USES_BINS

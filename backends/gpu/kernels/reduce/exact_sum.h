@@ -20,8 +20,9 @@ typedef struct Inputs {
   bool magnitude;
 } Inputs;
 
-// Begins the rows at a boundary of 16 bytes, if they can be read in vectors from there; false: they stay.
-// Both roads call it: groups cut a row at its segments, so they must count these from one place.
+// Begins the rows at a boundary of 16 bytes, if they can be read in vectors from there; false: they
+// stay. Both roads call it: groups cut a row at its segments, so they must count these from one
+// place.
 DEVICE bool align_inputs(Tile* t, Inputs* in) {
   int skip = tile_skip(t, in->x);
 #if KIND_DOT
@@ -137,7 +138,8 @@ DEVICE uint add_records_wide(const Tile* t, const Sink* sink, LOCAL_POINTER uint
   return flags;
 }
 
-// Adds what this work-item holds, whose flags are `flags`, or its elements once more; returns their flags.
+// Adds what this work-item holds, whose flags are `flags`, or its elements once more; returns their
+// flags.
 DEVICE uint add_held_wide(Tile t, Inputs in, const Expansion* sum, LOCAL_POINTER const double* bins,
                           uint binned, uint flags, LOCAL_POINTER uint* low,
                           LOCAL_POINTER uint* high) {

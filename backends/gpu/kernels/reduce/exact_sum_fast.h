@@ -1,6 +1,6 @@
 // The fast path of `exact`'s sums: expansions of three doubles, cut into folds that add up without
-// rounding in any order. It tells when something doesn't fit: a range of more than about 150 bits, a
-// NaN, an infinity.
+// rounding in any order. It tells when something doesn't fit: a range of more than about 150 bits,
+// a NaN, an infinity.
 #pragma once
 #include "exact_sum_words.h"
 #include "shuffle.h"
@@ -29,7 +29,8 @@ DEVICE ulong add_products(Expansion* sum, const T* x, const T* y) {
 #endif
 
 #if USES_BINS
-// Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is added.
+// Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is
+// added.
 DEVICE bool add_chunk(Expansion* sum, const T* x) {
   const FloatSum floats = sum_floats(x, CHUNK);
   if (!floats_are_near(&floats) || !floats_are_finite(&floats)) return false;
@@ -251,8 +252,9 @@ DEVICE void lanes_add(const Tile* t, Folds* folds, LOCAL_POINTER double* scratch
   }
 }
 
-// What the lanes of each result hold, in its leader's folds; *top is their largest exponent with, in
-// bit 11, whether anything but -0 was seen. The result is non-zero where the folds don't hold it all.
+// What the lanes of each result hold, in its leader's folds; *top is their largest exponent with,
+// in bit 11, whether anything but -0 was seen. The result is non-zero where the folds don't hold it
+// all.
 DEVICE ulong combine(const Tile* t, const Expansion* sum, uint flags, LOCAL_POINTER uint* tops,
                      LOCAL_POINTER double* parts, Folds* folds, uint* top) {
   // Work-items that met nothing but -0 have exponent 0, so the largest carries the flag too.

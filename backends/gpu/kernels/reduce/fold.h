@@ -1,6 +1,6 @@
 // The functions that need no care for order: integer sums and products modulo 2^64; minima, maxima
-// and their indexes through keys, unsigned integers whose order is the design's (NaN first, -0 < +0,
-// reversed for maxima). An index goes with its key, and the lower one wins a tie.
+// and their indexes through keys, unsigned integers whose order is the design's (NaN first, -0 <
+// +0, reversed for maxima). An index goes with its key, and the lower one wins a tie.
 #pragma once
 #if T_float
 #define KEY uint

@@ -1,13 +1,14 @@
-// Idea: one product of floats along the fixed binary tree, in vectors of 16 bytes. A warp's loads are
-// neighbours, so the lowest levels lie within a vector, the next five across its lanes, where a lane hands half
-// of its products to another and takes half of that one's, and the next across its loads:
+// Idea: one product of floats along the fixed binary tree, in vectors of 16 bytes. A warp's loads
+// are neighbours, so the lowest levels lie within a vector, the next five across its lanes, where a
+// lane hands half of its products to another and takes half of that one's, and the next across its
+// loads:
 //
-//   index = (((unit * WARPS + warp) * blocks + block) * VECTORS + load) * 32 * VECTOR + lane * VECTOR + k
+//   index = (((unit * WARPS + warp) * blocks + block) * VECTORS + load) * 32 * VECTOR + lane *
+//   VECTOR + k
 //
 // Groups take units and leave a product each; the last group multiplies these by the same tree.
-// It beats `exact` because that one's lanes load 64 bytes each, in 16 pieces, and its levels above cost a
-// barrier each.
-// Requires: neighbouring elements; NVIDIA's warps.
+// It beats `exact` because that one's lanes load 64 bytes each, in 16 pieces, and its levels above
+// cost a barrier each. Requires: neighbouring elements; NVIDIA's warps.
 #if T_float
 typedef float4 Vector;
 #define VECTOR 4
@@ -74,7 +75,8 @@ DEVICE T block_product(GLOBAL const T* from, long count) {
   return product;
 }
 
-// The product of a warp's `blocks` blocks, a power of two: a stack merges equal subtrees, like a binary counter.
+// The product of a warp's `blocks` blocks, a power of two: a stack merges equal subtrees, like a
+// binary counter.
 DEVICE T warp_product(GLOBAL const T* from, long count, long blocks) {
   T stack[LEVELS];
   int depth = 0;

@@ -1,5 +1,5 @@
-// The state of an exact sum, as <trine/ops.h> has it: a two's complement number of 64-bit words behind one
-// word of flags, so that a caller can add it to other states.
+// The state of an exact sum, as <trine/ops.h> has it: a two's complement number of 64-bit words
+// behind one word of flags, so that a caller can add it to other states.
 #pragma once
 
 #define STATE_WORDS 69

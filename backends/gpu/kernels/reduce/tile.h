@@ -1,16 +1,16 @@
 // How groups lie over a reduction, for every rung that takes any view and axis.
 //
-// There are `results` results; each reduces rows x cols elements: element (i, j) of result r lies at
-// input[r * result_stride + i * row_stride + j * col_stride]. A group takes `width` neighbouring
+// There are `results` results; each reduces rows x cols elements: element (i, j) of result r lies
+// at input[r * result_stride + i * row_stride + j * col_stride]. A group takes `width` neighbouring
 // results with lanes = 2^lane_bits work-items each, and `splits` groups share such a tile:
 //
 //   across = 0: work-item = result * lanes + lane   (lanes side by side: rows of unit stride)
 //   across = 1: work-item = lane * width + result   (results side by side: columns of a matrix)
 //
-// Lanes lie over columns first: 2^col_bits of them along a row, the others on the rows below. A tile's
-// elements come in segments of lanes / col_lanes rows by col_lanes * CHUNK columns; group `split`
-// takes segments split, split + splits, … and each work-item CHUNK elements of every one. Powers of
-// two, because a 64-bit division costs as much as a dozen loads' worth of instructions.
+// Lanes lie over columns first: 2^col_bits of them along a row, the others on the rows below. A
+// tile's elements come in segments of lanes / col_lanes rows by col_lanes * CHUNK columns; group
+// `split` takes segments split, split + splits, … and each work-item CHUNK elements of every one.
+// Powers of two, because a 64-bit division costs as much as a dozen loads' worth of instructions.
 #pragma once
 
 #define TILE_PARAMETERS                                                                     \

@@ -1,4 +1,5 @@
-// A vector's elements. T, Vector and VECTOR, how many of them are in its 16 bytes, are the including file's.
+// A vector's elements. T, Vector and VECTOR, how many of them are in its 16 bytes, are the
+// including file's.
 #pragma once
 
 DEVICE void unpack(Vector v, T* x) {

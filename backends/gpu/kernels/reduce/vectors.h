@@ -2,7 +2,8 @@
 #pragma once
 #include "unpack.h"
 
-// Vectors v, v + apart, … of x below `end`, by elements where they aren't `aligned`; -0 in place of the others.
+// Vectors v, v + apart, … of x below `end`, by elements where they aren't `aligned`; -0 in place of
+// the others.
 DEVICE void load_vectors(GLOBAL const T* from, long v, int apart, long end, const bool aligned,
                          T* x) {
 #pragma unroll

@@ -1,4 +1,5 @@
-// Windows: doubles that begin at grid lines WINDOW_BITS apart, so that what is added to them is cut there.
+// Windows: doubles that begin at grid lines WINDOW_BITS apart, so that what is added to them is cut
+// there.
 #pragma once
 
 // 1.5 * 2^52 units of the window k, below terms of this biased exponent of f64.

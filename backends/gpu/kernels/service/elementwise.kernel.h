@@ -1,6 +1,6 @@
-// The contract's elementwise commands, over views of any strides whose columns are the narrow direction.
-// T is float, double or int. A work-item takes 4 elements a round, 256 apart; where all lie next to each
-// other, it loads them before it uses one.
+// The contract's elementwise commands, over views of any strides whose columns are the narrow
+// direction. T is float, double or int. A work-item takes 4 elements a round, 256 apart; where all
+// lie next to each other, it loads them before it uses one.
 #define AXPBY 1
 #define ADD 2
 #define SUBTRACT 3
@@ -15,8 +15,9 @@ DEVICE int number_of(int function, int x, int y) {
   return x;
 }  // not reached: AXPBY alone takes integers
 #else
-// OpenCL rounds quotients and roots of f64 only. A quotient of f32 is as good when it is rounded twice,
-// for f64 has more than twice its bits (Figueroa, "When is double rounding innocuous?", 1995).
+// OpenCL rounds quotients and roots of f64 only. A quotient of f32 is as good when it is rounded
+// twice, for f64 has more than twice its bits (Figueroa, "When is double rounding innocuous?",
+// 1995).
 #if HAVE_F64
 #define WIDE double
 #else

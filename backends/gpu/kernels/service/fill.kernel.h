@@ -1,4 +1,5 @@
-// One element all over a view of any strides. A work-item takes a word of 4 bytes, or a smaller element.
+// One element all over a view of any strides. A work-item takes a word of 4 bytes, or a smaller
+// element.
 KERNEL_OF(fill, 256, 1)
 (GLOBAL uchar* memory, long offset, long units, int bytes, int unit_shift, long cols, long rows,
  long col_step, long row_step, long batch_step, uint w0, uint w1, uint w2, uint w3) {

@@ -1,5 +1,6 @@
 // What is this device's arithmetic? Four answers for each triple (a, b, c): fma(a, b, c), a * b + c
-// in two roundings, a * b and a + c, in f32 and, where there is f64, in f64. The host knows the bits.
+// in two roundings, a * b and a + c, in f32 and, where there is f64, in f64. The host knows the
+// bits.
 //
 // in: 64 triples of f32, then 64 of f64. out: 64 times four f32, then 64 times four f64.
 #define TRIPLES 64

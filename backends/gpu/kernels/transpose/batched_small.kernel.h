@@ -136,10 +136,12 @@ KERNEL_BOUNDED(batched_small, THREADS, 1, 6)
                    false, t);
 }
 
-// --- Matrices that lie behind each other without gaps, on both sides ---------------------------------
-// Neighbours take neighbouring elements, whatever the lines: eight bytes of them where both sides of a group begin at a
-// multiple of eight bytes and its elements fill whole pairs. In local memory they lie as they will in the output. A kernel
-// of its own: as a branch of `batched_small` it lost the device through NVIDIA's OpenCL, at shapes that didn't take it.
+// --- Matrices that lie behind each other without gaps, on both sides
+// --------------------------------- Neighbours take neighbouring elements, whatever the lines:
+// eight bytes of them where both sides of a group begin at a multiple of eight bytes and its
+// elements fill whole pairs. In local memory they lie as they will in the output. A kernel of its
+// own: as a branch of `batched_small` it lost the device through NVIDIA's OpenCL, at shapes that
+// didn't take it.
 #define PAIR (BYTES < 8 ? 8 / BYTES : 1) /* elements in eight bytes */
 
 #if BYTES < 8

@@ -35,7 +35,8 @@ std::vector<Text> all_texts() {
     const trine_embedded_file& file = kernel_texts[i];
     const auto parts = split(file.name, '/');
     std::string_view name = parts.back();
-    if (!name.ends_with(".h")) name = name.substr(0, name.rfind('.'));
+    // A header keeps its ending, because a rung may have its name.
+    if (!name.ends_with(".h") || name.ends_with(".kernel.h")) name = name.substr(0, name.find('.'));
     texts.push_back(
         {file.name, parts.at(parts.size() - 2), name,
          split({reinterpret_cast<const char*>(file.data), file.size}, '\n')});  // NOLINT: bytes

@@ -48,10 +48,11 @@ class Lines {
     if (bytes == 0) return false;
     check_size(path_, read_ += bytes, kind_.most_bytes);
     has_end = !file_.eof();
-    if (file_.fail())
+    const uint64_t length = bytes - (has_end ? 1 : 0);
+    if (file_.fail() || length > kLongestLine)
       throw Refusal(fmt::format("{}:{}: longer than {} bytes, and no line of {} is", path_, number,
                                 kLongestLine, kind_.variable));
-    line.assign(line_.data(), bytes - (has_end ? 1 : 0));
+    line.assign(line_.data(), length);
     return true;
   }
   [[noreturn]] void refuse(int64_t which) const {

@@ -210,7 +210,7 @@ typedef union trine_scalar {
  * once: (float)fma((double)beta, c, (double)alpha * acc). Then flags is 0: c can't hold such a
  * chain. */
 #define TRINE_CONTINUES 1u
-/* Of trine_rung::takes alone, no flag of a product: takes numerics ACCURATE. */
+/* For trine_rung::takes alone, no flag of a product: the rung takes numerics ACCURATE. */
 #define TRINE_TAKES_ACCURATE (1ull << 32)
 typedef struct trine_gemm {
   /* sizeof(trine_gemm) as the caller knows it. */
@@ -227,7 +227,7 @@ typedef struct trine_gemm {
   uint64_t flags;
 } trine_gemm;
 
-/* What an elementwise command computes, each step rounded once.
+/* The function of an elementwise command; each step is rounded once.
  *
  * AXPBY: out = fma(p, u, t) with t = q * v. With q = 0, t is +0 and v is ignored; with p = 0, out
  * is t and u is ignored: a NaN there doesn't count. I32 is modulo 2^32. The others take F32 and

@@ -183,7 +183,7 @@ void Registry::look() try {
   throw;
 }
 
-/// What couldn't be had, for want of a descriptor for example.
+/// Looks again for entries that couldn't be had, for want of a descriptor for example.
 void Registry::look_again() {
   const auto passing = [](const Absent& entry) { return entry.is_passing; };
   if (!is_incomplete_ && std::ranges::none_of(absent_, passing)) return;

@@ -63,7 +63,7 @@ struct Pack {
   trine_pack api{};
 };
 
-/// What was looked for and isn't there, or can't be used.
+/// A backend or pack that was looked for and isn't there, or can't be used.
 struct Absent {
   std::string name, path, reason;
   std::string extends;  ///< a pack's backend, where known

@@ -1,5 +1,5 @@
-// What the registry accepts across the ABI: tables and rows of any size that grew by appending,
-// with nothing in them that this library doesn't know, and every function it needs.
+// The registry accepts across the ABI tables and rows of any size that grew by appending, with
+// nothing in them that this library doesn't know, and every function it needs.
 #include <algorithm>
 #include <cstring>
 

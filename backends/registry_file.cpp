@@ -1,5 +1,5 @@
-// What the loader is never given: it waits for ever at a pipe, and touches what a file cut short
-// has lost.
+// The loader is never given some files: it waits for ever at a pipe, and touches bytes that a file
+// cut short has lost.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>

@@ -29,6 +29,6 @@ bool exiting() noexcept;
 
 }  // namespace trine::registry
 
-/// A seam for tests: host memory comes from `host` from now on (NULL: the usual one again). What
-/// the one gave the other must be able to release, as malloc's family can.
+/// A seam for tests: host memory comes from `host` from now on (NULL: the usual one again). Each
+/// must be able to release memory that the other gave, as malloc's family can.
 extern "C" TRINE_EXPORT void trine_test_host(const trine_host* host);

@@ -28,14 +28,14 @@
 
 namespace trine::cpu {
 
-// What this backend was built with, in words: users of the executor need no Kokkos headers.
+// This backend's build, in words: users of the executor need no Kokkos headers.
 const char* kokkos_version();  // "3.4.1"
 const char* cpu_build_line();  // the library's and Kokkos's versions, one line
 const char* loops_words();     // whose threads run the loops of the other rungs
 
 struct Queue;
 
-// What a program wants called: in a queue's order, or when a mark has been passed.
+// A function that a program wants called: in a queue's order, or when a mark has been passed.
 struct Notice {
   void (*function)(void*);
   void* argument;
@@ -92,16 +92,16 @@ class Executor : public kit::Allocated {
   // One without threads: who makes an item ready runs it.
   Executor();
   // The process's executor, started by the first call; throws kit::Failure, which says what could
-  // not. That of a child which was forked after this had begun has no threads: those of OpenMP
+  // not start. In a child which was forked after this had begun, it has no threads: those of OpenMP
   // can't start there.
   static Executor* start();
 
-  // That a launch may use, a waiting caller's among them.
+  // The threads that a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
   // Whether a rung that runs on Kokkos can: not in a forked child, where no thread starts.
   bool has_kokkos() const { return has_thread_; }
 
-  // What enqueues or makes something throws std::bad_alloc, and has then done nothing.
+  // Functions that enqueue or make something throw std::bad_alloc, and have then done nothing.
   Queue* queue_create(int threads);
   void queue_destroy(Queue* queue);
   // Throws the first failure of the queue's work since the last wait.

@@ -34,8 +34,8 @@ inline bool take_all_cpus() {
 }
 
 // Moves the calling thread to one of the CPUs `to`; then it may run on those of `mask` again, its
-// own. What others make of its mask meanwhile is undone. If none of `mask` is left to the process
-// by then, it may run on all that are.
+// own. Changes that others make to its mask meanwhile are undone. If none of `mask` is left to the
+// process by then, it may run on all that are.
 inline void move_to(const Mask& to, const Mask& mask) {
   if (sched_setaffinity(0, sizeof to.cpus, to.cpus) != 0) return;
   if (sched_setaffinity(0, sizeof mask.cpus, mask.cpus) != 0) take_all_cpus();

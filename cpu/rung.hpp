@@ -1,4 +1,4 @@
-// What a rung of the CPU backend is: one row of data with the functions behind it.
+// A rung of the CPU backend: one row of data with the functions behind it.
 //
 // Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rungs.cpp and so on).
 // A rung never throws, prints or allocates: memory comes from its workspace, threads from

@@ -55,7 +55,7 @@ std::size_t stack_bytes() {
   }
 }
 
-// Of a thread with such a stack.
+// The attributes of a thread with such a stack.
 struct Attributes {
   Attributes() {
     pthread_attr_init(&with_stack);

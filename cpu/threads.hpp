@@ -9,9 +9,9 @@ int process_cpus();
 // Kokkos has no place for more in its table of threads, and doesn't look.
 inline constexpr int kMostThreads = 512;
 
-// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT
-// and kMostThreads. The calling thread takes that mask for its own: threads that it starts inherit
-// it.
+// The number in OMP_NUM_THREADS, else of the CPUs in the process's mask, but no more than
+// OMP_THREAD_LIMIT and kMostThreads. The calling thread takes that mask for its own: threads that
+// it starts inherit it.
 int wanted_threads();
 
 // Whether there would be more threads than kMostThreads.

@@ -23,8 +23,8 @@ struct Pin : kit::Allocated {
   char* end() const { return begin + bytes; }
 };
 
-// What the driver knows of a pointer, two things at a time: zeros of one that isn't its own, which
-// is no error, while cuPointerGetAttribute() would fail and tools would report it.
+// The driver's facts about a pointer, two at a time: zeros for one that isn't its own, which is no
+// error, while cuPointerGetAttribute() would fail and tools would report it.
 template <class First, class Second>
 Result ask(Pointer pointer, int first_attribute, First& first, int second_attribute,
            Second& second) {
@@ -138,7 +138,7 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
     set_address(*buffer, pointer);
     // The service stream holds nothing but allocations: this waits for no work of ours. It asks,
     // since at a wait the driver takes from its pool what is unused, and the call's next buffer
-    // would be mapped anew. Not for long: memory that another library has freed may wait for that
+    // would be mapped again. Not for long: memory that another library has freed may wait for that
     // library's work.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
     Result code = kNotReady;

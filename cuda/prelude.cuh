@@ -51,8 +51,9 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // A row that `begins_early` has its kernels begin while the launch before them ends: before this,
 // no memory but the group's own may be read or written. The next launch may then begin likewise,
-// once all groups of this one are here. What the launch before it wrote isn't read-only: such
-// kernels' inputs aren't RESTRICT, but for A and B of products, which only background copies read.
+// once all groups of this one are here. Memory that the launch before it wrote isn't read-only:
+// such kernels' inputs aren't RESTRICT, but for A and B of products, which only background copies
+// read.
 DEVICE void await_earlier_launches() {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");
@@ -73,7 +74,7 @@ DEVICE void sync_memory() { __syncthreads(); }  // and what the group wrote in g
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
 
-// Takes the next number from a counter in global memory. What the caller wrote before is seen by
+// Takes the next number from a counter in global memory. The caller's earlier writes are seen by
 // whoever takes a later number; a group calls sync_memory() around it to speak for all of its
 // work-items.
 DEVICE uint take_ticket(uint* counter) {

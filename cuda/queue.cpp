@@ -184,7 +184,7 @@ Queue::Kernel& Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& pl
 
 void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
   const Current current(device_);
-  // What can fail without the device comes first, so that a plan starts whole or not at all.
+  // Steps that can fail without the device come first, so that a plan starts whole or not at all.
   Function functions[gpu::kMaxLaunches]{};
   for (int l = 0; l < plan.launch_count; ++l) {
     const gpu::Launch& launch = plan.launches[l];

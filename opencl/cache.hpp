@@ -12,7 +12,7 @@
 
 namespace trine::opencl {
 
-/// What an entry depends on: device, driver, source, options; hashed piece by piece.
+/// The key of an entry: device, driver, source, options; hashed piece by piece.
 struct CacheKey {
   uint64_t high = 0xcbf29ce484222325u, low = 0x84222325cbf29ce4u;
   void add(std::string_view text);

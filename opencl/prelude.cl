@@ -52,7 +52,7 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 #define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 #define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
 
-// What CUDA C++ has: in OpenCL C 1.2 an array of -1 elements stops the compiler.
+// CUDA C++ has it; in OpenCL C 1.2 an array of -1 elements stops the compiler.
 #define static_assert(condition) \
   typedef char PASTE(asserted_, __LINE__)[(condition) ? 1 : -1] __attribute__((unused))
 
@@ -70,7 +70,7 @@ DEVICE int groups_x() { return get_num_groups(0); }
 
 // atomic_add and atomic_or on uint are OpenCL's own.
 
-// Takes the next number from a counter in global memory. What the caller wrote before is seen by
+// Takes the next number from a counter in global memory. The caller's earlier writes are seen by
 // whoever takes a later number; a group calls sync_memory() around it to speak for all of its
 // work-items.
 // mem_fence orders nothing between groups on NVIDIA (it is membar.cta there), hence the PTX.

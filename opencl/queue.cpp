@@ -180,7 +180,7 @@ cl_kernel Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, i
 }
 
 void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
-  // What can fail without the device comes first, so that a plan starts whole or not at all.
+  // Steps that can fail without the device come first, so that a plan starts whole or not at all.
   const int count = plan.launch_count;
   cl_kernel kernels[gpu::kMaxLaunches];
   for (int l = 0; l < count; ++l) {

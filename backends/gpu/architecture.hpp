@@ -1,6 +1,7 @@
 // CUDA architectures as CMake lists them ("80,90a-real"): which of them a variant is compiled for.
-// "80" is code and PTX, "90a-real" code alone, "80-virtual" PTX alone. What needs 90a runs on 9.0
-// alone, and is compiled where 90 or 90a is listed; PTX of 80 runs on all that came after.
+// "80" is code and PTX, "90a-real" code alone, "80-virtual" PTX alone. A variant that needs 90a
+// runs on 9.0 alone, and is compiled where 90 or 90a is listed; PTX of 80 runs on all later
+// architectures.
 #pragma once
 
 #include <algorithm>

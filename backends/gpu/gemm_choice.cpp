@@ -46,7 +46,7 @@ constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
           tile.odd,
           tile.by_elements};
 }
-/// Of two that are as fast the first is preferred: the larger tile.
+/// If two are equally fast, the first is preferred: the larger tile.
 constexpr auto kCandidates = [] {
   std::array<Candidate, std::size(kWarpTiles) + std::size(kTensorTiles) + std::size(kRegisterTiles)>
       all{};

@@ -194,7 +194,7 @@ void plan_small_check(const Target&, void* input, void* output, Plan& plan) {
   trine_gemm half = gemm_check::operation<double>(input, output);
   half.a.rows = half.c.rows /= 2;
   for (int entry = 0; entry < static_cast<int>(std::size(kTensorSmallEntries)); ++entry) {
-    // Of the largest side, which asks most of the device.
+    // The plan is the largest side's, which asks most of the device.
     kTensorSmall.plan(half, std::size(kSides) - 1, plan);
     plan.launches[entry].entry = entry;
     for (trine_view* view : {&half.a, &half.c})

@@ -135,7 +135,7 @@ struct SmallRung {
   int64_t (*threads)(int64_t side);
   bool dynamic;
 
-  /// Of kSides' `index`: a product, and both operands as small.h lays them out.
+  /// The group for kSides' `index`: a product, and both operands as small.h lays them out.
   Group group(size_t index) const {
     const int64_t side = kSideValues[index];
     return {side, side, threads(side), 2 * side * ((side + 3) / 8 * 8 + 4)};

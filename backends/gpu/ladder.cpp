@@ -84,8 +84,8 @@ const char* reason_against(trine_device& device, const Variant& variant, const R
   return checked.why;
 }
 
-/// Of the rungs that would take the call, one whose self-check has failed here: what is wrong with
-/// it.
+/// Finds among the rungs that would take the call one whose self-check has failed here: what is
+/// wrong with it.
 const char* left_out(const trine_device& device, const Ladder& ladder, const trine_call& call) {
   for (int r = 0; r < ladder.count; ++r) {
     const Variant& variant = *ladder.variants[r];

@@ -1,4 +1,4 @@
-// What stands behind the contract's opaque handles on a GPU backend: four classes whose functions
+// The objects behind the contract's opaque handles on a GPU backend: four classes whose functions
 // the cuda and the opencl folder implement over their drivers. They throw kit::Failure;
 // abi_table.cpp turns that into statuses, checks arguments and keeps lost devices from being used.
 #pragma once
@@ -62,7 +62,7 @@ struct Notice : kit::Allocated {
   Notice* next = nullptr;
 };
 
-/// What is made from a device holds a reference to it.
+/// An object made from a device holds a reference to it.
 struct OnDevice : kit::Allocated {
   explicit OnDevice(trine_device& on);
   virtual ~OnDevice();
@@ -164,7 +164,7 @@ trine_status guard(Body&& body) noexcept {
   return kit::guard(body);
 }
 
-/// What drivers are asked for, which know no memory of no bytes.
+/// The bytes to ask a driver for: drivers know no memory of 0 bytes.
 inline std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 
 /// References of a device: the open handles and all objects made from it.

@@ -23,8 +23,8 @@ inline int64_t power_below(int64_t n) {
   return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1))));
 }
 
-/// What there is to reduce: element (i, j) of result r lies r * result_stride + i * row_stride +
-/// j * col_stride behind the first, and its index is i * row_index + j * col_index.
+/// The elements to reduce: element (i, j) of result r lies r * result_stride + i * row_stride + j *
+/// col_stride behind the first, and its index is i * row_index + j * col_index.
 struct Shape {
   int64_t results = 1, rows = 1, cols = 0;
   int64_t result_stride = 0, row_stride = 0, col_stride = 0;

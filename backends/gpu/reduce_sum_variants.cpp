@@ -124,7 +124,7 @@ constexpr const char* kShuffleRequirement =
     "sum, identity, axis all, evenly spaced elements; registers are read by __shfl_down_sync in "
     "CUDA, shfl.sync in NVIDIA's OpenCL, functions of sub-groups elsewhere";
 
-/// What the rows have in common.
+/// The row of a variant, with the members that all rows have in common.
 template <Share kShare>
 constexpr Variant variant(const char* name, const char* file, const char* summary,
                           const char* requirement = kRequirement,

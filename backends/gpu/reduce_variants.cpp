@@ -9,7 +9,8 @@
 namespace trine::gpu {
 namespace {
 
-// What the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even wave.
+// Groups that the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even
+// wave.
 // H200, f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
 constexpr int64_t kGroupsPerUnit = 3;
 
@@ -330,7 +331,7 @@ Tiling stream_tiling(const Request& request) {
   const int64_t once = power_above(divide_up(shares, units));
   t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
   // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator
-  // before the wide road where that takes at most one turn of a loop: a thread's next group adds to
+  // before the fallback where that takes at most one turn of a loop: a thread's next group adds to
   // the last one's. Its plain loops (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees
   // no race, are right.
   if (request.target.is_cpu()) t.threads = 256;

@@ -18,7 +18,7 @@ namespace {
 
 std::mutex check_mutex;  // one check at a time, and none twice
 
-// What a variant's check came to on a device. Never destroyed: selections point to the words.
+// The result of a variant's check on a device. Never destroyed: selections point to the words.
 struct Kept {
   const Variant* variant;
   int device;
@@ -74,7 +74,7 @@ void run_launches(trine_device& device, const Variant& variant, const SelfCheck&
   queue->copy_and_wait(back);
 }
 
-// What `check` says of what the launches gave.
+// Runs the launches; whether `check` accepts their output.
 bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check) {
   kit::Vector<unsigned char> input(check.input_bytes), output(check.output_bytes);
   const kit::WholeFloatEnvironment ours;  // the caller's rounding must not decide what is right

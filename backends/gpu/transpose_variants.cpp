@@ -61,7 +61,7 @@ struct Layout {
     tiles_rows = divide_up(move.rows, tile_rows);
     tiles_cols = divide_up(move.cols, tile_cols);
   }
-  /// What the rung's kernel takes behind TRANSPOSE_ARGUMENTS.
+  /// Adds the arguments that the rung's kernel takes behind TRANSPOSE_ARGUMENTS.
   void add_arguments(Launch&) const {}
 };
 
@@ -371,10 +371,10 @@ constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}
 
 /// Two lines of each column of the output at a time, from long parts of the input's rows
 /// (cpu/transpose/simd_streaming.cpp has the measurements). Lines that begin anywhere: many, since
-/// every tile reads a line more than it writes. Of small matrices the parts are shorter, so that
-/// two threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where
-/// lines begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x
-/// 4097 at 23.7 and 33 GB/s, else at 20.3 and 31.
+/// every tile reads a line more than it writes. Small matrices have shorter parts, so that two
+/// threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where lines
+/// begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x 4097 at
+/// 23.7 and 33 GB/s, else at 20.3 and 31.
 struct WorkItemTile : Layout {
   static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;

@@ -19,7 +19,7 @@ enum Backends : uint32_t { kCuda = 1, kOpencl = 2, kBoth = 3 };
 
 struct Variant;
 
-/// What a variant may know of the device it plans for.
+/// The facts that a variant may know of the device it plans for.
 struct Target {
   Backends backend;  ///< kCuda or kOpencl
   const trine_device_facts* facts;
@@ -102,7 +102,7 @@ struct Launch {
   }
 };
 
-/// What a call becomes: one program specialization and its launches, in order. Launches are ordered
+/// The plan of a call: one program specialization and its launches, in order. Launches are ordered
 /// as if on one in-order queue. No allocation: a plan lives on the stack of launch().
 struct Plan {
   int macro[kMaxMacros] = {};  ///< chosen value of each of Variant::macros

@@ -82,7 +82,7 @@ class AppendedFile {
     fcntl(file, F_SETFL, O_APPEND);
     auto* const made = new Opened{file, {}};
     fstat(file, &made->facts);
-    // What a full disk or a killed program cut stays a line of its own.
+    // A line that a full disk or a killed program cut stays a line of its own.
     if (S_ISREG(made->facts.st_mode) && ends_within_a_line(path)) write_all(file, "\n");
     return made;
   }

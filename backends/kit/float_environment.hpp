@@ -28,8 +28,8 @@ class WholeFloatEnvironment {
 };
 
 #if defined(__SSE2__)
-/// What our own code computes in: 64-bit code uses SSE registers alone, and saving the x87 words
-/// too would cost 50 ns.
+/// The environment that our own code computes in: 64-bit code uses SSE registers alone, and saving
+/// the x87 words too would cost 50 ns.
 class FloatEnvironment {
  public:
   FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(kDefault); }

@@ -1,6 +1,6 @@
-// What an MPI launcher says of this process: the ranks of the job on this node share its cores and
-// its GPUs. Read from the environment, so that it is known before MPI_Init, and to programs and
-// backends that don't know MPI.
+// An MPI launcher's facts about this process: the ranks of the job on this node share its cores and
+// its GPUs. They are read from the environment, so that they are known before MPI_Init, and to
+// programs and backends that don't know MPI.
 #pragma once
 
 #include <cstdlib>

@@ -47,8 +47,8 @@ HWY_INLINE hn::Vec<D> scale(D d, T alpha, hn::Vec<D> acc) {
   return hn::Mul(hn::Set(d, alpha), hn::Add(acc, hn::Zero(d)));
 }
 
-// What goes to C: alpha * acc + beta * c, or without c where `call` doesn't read it. Of c, the
-// lanes of `mask` alone are read.
+// The value that goes to C: alpha * acc + beta * c, or without c where `call` doesn't read it. Only
+// c's lanes of `mask` are read.
 template <class D, class Call, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> finish(D d, const Call& call, hn::Vec<D> acc, hn::Mask<D> mask, const T* c) {
   const auto t = scale(d, call.alpha, acc);

@@ -12,7 +12,7 @@ namespace trine::cpu::gemm {
 
 using std::int64_t;
 
-// Of B, and products, of a small matrix that isn't packed.
+// Bytes of B, and products, of a small matrix that isn't packed.
 constexpr int64_t kDirectBytes = 1 << 17;
 constexpr int64_t kDirectProducts = 1 << 22;
 
@@ -38,7 +38,7 @@ bool is_called(const Problem<T>& p) {
   return p.k * p.n * int64_t{sizeof(T)} >= kCalledAlone<T>;
 }
 
-// Of no more rows than a tile has.
+// Whether C has no more rows than a tile.
 template <class T>
 bool is_thin(const Problem<T>& p) {
   return p.depth() > 0 && p.m <= kernels<T>().tiles(2).height();

@@ -64,8 +64,8 @@ struct TilesInPlace : Heights {
   TileFunction<T> part[kMost];   // of some, or of floats where B is called for ahead
 };
 
-// What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for
-// a matrix's last columns, `narrow`: one vector.
+// The functions of a target. Panels of A have one of the `heights`, panels of B the full `width`
+// or, for a matrix's last columns, `narrow`: one vector.
 template <class T>
 struct Kernels : Heights {
   // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
@@ -84,7 +84,7 @@ struct Kernels : Heights {
   // 1).
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
-  // Row i of C, `columns` from j0 on, of chains in f64.
+  // Rounds chains in f64 to row i of C, `columns` from j0 on.
   void (*round)(const Problem<float>& p, std::int64_t i, std::int64_t j0, std::int64_t columns,
                 const double* chains);
   // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements
@@ -95,7 +95,7 @@ struct Kernels : Heights {
   int panel_width(std::int64_t cols) const { return cols <= narrow ? narrow : width; }
 };
 
-// Of the best target of this machine.
+// The kernels of the best target of this machine.
 using AllKernels = std::tuple<Kernels<float>, Kernels<double>, Kernels<std::uint32_t>>;
 const AllKernels& all_kernels();
 

@@ -29,7 +29,7 @@ using std::int64_t;
 
 // Rows and columns of C between two packings of their operands.
 constexpr int64_t kOuterBlock = 4096;
-// Of packed A that one chunk works on: half of a 2 MiB L2.
+// Bytes of packed A that one chunk works on: half of a 2 MiB L2.
 constexpr int64_t kChunkBytes = 1 << 20;
 // Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel visited a page for every
 // 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
@@ -37,9 +37,9 @@ constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
 // For a few rows: panels of a thread's rows of B and steps of k at a time; steps of a packed panel.
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
-// Of one row, for a thread at a time.
+// Bytes of one row, for a thread at a time.
 constexpr int64_t kRowBytes = 16384;
-// Of elements that become f64, as many as a panel of kPackedLines may have.
+// Elements that become f64: as many as a panel of kPackedLines may have.
 constexpr int64_t kWidenedElements = 32 * kPackedLines;
 // For balance: the last pieces may not wait for one thread.
 constexpr int kPiecesPerThread = 6;
@@ -110,7 +110,7 @@ class Step {
     compute(parallel);
   }
 
-  // Of chains that are T, all of k.
+  // Rounds the chains to C, once they have gone over all of k.
   void round(Parallel& parallel) {
     parallel.parallel_for(
         m_, [&](int64_t i, int) { kernel_.round(p_, i0_ + i, j0_, n_, partials_ + i * n_); });
@@ -133,7 +133,7 @@ class Step {
     parallel.parallel_for(a_pieces + divide_up(cols_, group), body, Parallel::Order::own);
   }
 
-  // What is packed into panels of `height`: A by its rows, B by its columns.
+  // A matrix to pack into panels of `height`: A by its rows, B by its columns.
   struct Source {
     Matrix<const S> matrix;
     T* to;

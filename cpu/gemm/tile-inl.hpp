@@ -111,7 +111,7 @@ HWY_INLINE void add_panels(int64_t count, const T*& a, const T*& b, const char*&
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d)), kWidth = kVectors * kLanes;
   constexpr int kSteps = kHalves ? 2 : 1;
   for (; count > 0; --count) {
-    // Of the next panel of B: a line, or several where a chunk has few tiles.
+    // Prefetches the next panel of B: a line, or several where a chunk has few tiles.
     const char* line = soon;
     soon += soon_step;
     do {
@@ -154,7 +154,7 @@ HWY_INLINE void add_panels(int64_t count, const T*& a, const T*& b, const char*&
 
 // All of k from panels. Meanwhile the next tile's lines of C are prefetched, little by little, lest
 // all at once hold the buffers of A's and B's lines; to the second cache, as rows apart by a power
-// of two would drive each other from the first. Of a vector that crosses lines, the second is
+// of two would drive each other from the first. Where a vector crosses lines, the second is
 // prefetched: the first is the left neighbour's last.
 template <int kRows, int kVectors, bool kHalves, class T>
 HWY_INLINE void add_all_panels(const gemm::Tile<T>& tile, Row<T, kVectors>* acc,

@@ -56,7 +56,7 @@ inline std::uint64_t widened(T x) {
   }
 }
 
-// What a product is made of.
+// The type of a product's factors.
 template <class T>
 using Factor = std::conditional_t<is_float<T>, T, std::uint64_t>;
 
@@ -130,7 +130,7 @@ constexpr T value_of(Key<T> key) {
   }
 }
 
-// What an empty min (the largest) or max (the smallest) starts from, as a key that loses to all.
+// An empty min (the largest) or max (the smallest) starts from this key, which loses to all.
 template <bool kMax, class T>
 constexpr Key<T> losing_key() {
   using L = std::numeric_limits<Key<T>>;
@@ -152,7 +152,7 @@ void with_dtype(std::uint32_t dtype, Body&& body) {
   }
 }
 
-// Of f32 and f64: body(0.0f) or body(0.0).
+// Calls body(0.0f) for f32, body(0.0) for f64.
 template <class Body>
 auto with_float(std::uint32_t dtype, Body&& body) {
   return dtype == TRINE_F32 ? body(0.0f) : body(0.0);

@@ -8,7 +8,7 @@
 
 namespace trine::cpu {
 
-// What a part of a result came to: a value or key in its low bytes, and the index of an argmin.
+// The result of a part: a value or key in its low bytes, and the index of an argmin.
 struct Folded {
   using Behind = Nothing;
   std::uint64_t bits;

@@ -6,7 +6,7 @@
 
 namespace trine::cpu {
 
-// What is asked about stands in functions that aren't inlined and write what they compute to
+// The operations asked about stand in functions that aren't inlined and write their results to
 // memory: the compiler doesn't know about the flag, but moves no such call past a volatile `asm`.
 class Inexact {
  public:

@@ -37,7 +37,8 @@ struct ProductFold {
   static void store(const Problem& p, std::int64_t r, Value value) { p.result<Value>(r) = value; }
 };
 
-// Of keys, because Kokkos's Min and Max compare floats by <: a NaN would be lost, and -0 be +0.
+// It folds keys, because Kokkos's Min and Max compare floats by <: a NaN would be lost, and -0 be
+// +0.
 template <class T, trine_map M, bool kMax>
 struct ExtremeFold {
   using Element = T;

@@ -1,12 +1,12 @@
 // kokkos_team: Kokkos's hierarchy, a league of teams whose threads have lanes, laid over the shape.
 //
-//   one result     a team takes a stretch, and the league's values are reduced as the teams' were
-//   rows           a team takes whole rows, one after the other; of few rows each is shared by all threads
-//   columns        a team takes a strip of them: its threads share the rows, and lanes the columns, so
+//   one result     a team takes a chunk, and the league's values are reduced as the teams' were
+//   rows           a team takes whole rows, one after the other; all threads share each of few rows
+//   columns        a team takes a strip of them: its threads share the rows, lanes the columns, so
 //                  that lines of memory are read whole; the threads' values wait in scratch memory
 //
 // Against `kokkos_range` no thread idles, no element costs a division, and columns come in vectors.
-// Where stretches end depends on the number of threads, and with it the bits of a float sum: a
+// The ends of chunks, and with them the bits of a float sum, depend on the number of threads: a
 // study.
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // How a reduction is cut into pieces for the threads, and how a piece reads its elements.
 //
-// Along: a piece is a stretch of one result's elements; SIMD lanes hold elements of one result.
+// Along: a piece is a chunk of one result's elements; SIMD lanes hold elements of one result.
 // Across: a piece is a strip of neighbouring results; a lane holds one result and walks down rows.
 //
 //   each_row of n x 4096: along      each_row of n x 4: across (lanes are rows, packed)
@@ -42,7 +42,7 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
                 (length < 256 || (p.inner_step != 1 && p.output_step < p.inner_step));
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
   if (plan.across) {
-    // Up to four strips where each thread has some: a row is read in longer stretches.
+    // Up to four strips where each thread has some: a row is read in longer chunks.
     const std::int64_t strips = std::min<std::int64_t>(4, p.outputs / (threads * kStrip));
     plan.unit = std::max(divide_up(plan.unit, kStrip), strips) * kStrip;
   }
@@ -80,7 +80,7 @@ struct Piece {
     return part * problem->outputs + r;
   }
   State& partial(std::int64_t r, std::int64_t part) const { return partials[place(r, part)]; }
-  // What each partial state has behind all of them: room that is seldom used.
+  // Each partial state's room that is seldom used, which lies behind all states.
   auto& behind(std::int64_t r, std::int64_t part) const {
     using Behind = typename State::Behind;
     return reinterpret_cast<Behind*>(partials + problem->outputs * plan->parts)[place(r, part)];
@@ -111,7 +111,7 @@ struct Piece {
   }
 };
 
-// What is done with a piece, by its index, and with the parts of a result, by the result's.
+// The functions for a piece, by its index, and for the parts of a result, by the result's.
 template <class Scratch, class State>
 struct Work {
   void (*piece)(const Piece<Scratch, State>& piece, std::int64_t index);

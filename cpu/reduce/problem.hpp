@@ -37,7 +37,7 @@ struct Problem : Elements {
   std::int64_t result_step;  // the output's elements between two results
   Elements second;           // of TRINE_PRODUCT: as many, by the same indices
 
-  // What each element is multiplied by in a sum of products: of squares, itself.
+  // The factor of each element in a sum of products: for squares, the element itself.
   const Elements& factor() const { return map == TRINE_PRODUCT ? second : *this; }
 
   template <class R>

@@ -42,11 +42,12 @@ namespace {
 
 using std::int64_t;
 
-// Of output. Past the caches, of the time through them, f32 in turns, operands that lie in memory
-// (and those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05),
-// 1448^2 0.20 (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
+// Bytes of output from which on it goes past the caches. That takes these parts of the time through
+// them, f32 in turns, operands that lie in memory (and those used just before): on 2 cores 512^2
+// 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20 (0.49); on 16 cores 1024^2 0.38
+// (1.04), 1448^2 0.31 (0.57).
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
-// Of single bytes, whose blocks take longest: 1024^2 0.52 (1.02), 768^2 (1.18).
+// The same for single bytes, whose blocks take longest: 1024^2 0.52 (1.02), 768^2 (1.18).
 constexpr int64_t kStreamSingleBytes = int64_t{7} << 17;
 
 bool streams(const Problem& p) {
@@ -158,7 +159,7 @@ class Transposition {
   }
 
  private:
-  // Of a part of p: a strip has some of its spans.
+  // The begin of a part of p: a strip has some of its spans.
   int64_t begin_of(int64_t part) const {
     return std::min(p_.p, divide_up(p_.p, span_.p) * part / p_spans_ * span_.p);
   }

@@ -86,7 +86,8 @@ template <int kSize>
 void transpose_block(const Block& b) {
   if (move_narrow<kSize, false>(b)) return;
   // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache:
-  // 1024^2 57 -> 43 us. Of two bytes, odd sizes past the caches lose by it: 1.83 -> 2.09 ms.
+  // 1024^2 57 -> 43 us. With elements of two bytes, odd sizes past the caches lose by it: 1.83 ->
+  // 2.09 ms.
   constexpr int64_t kTileBytes = kSize == 1 ? HWY_MIN(32, kVectorBytes) : kVectorBytes;
   move_range<kSize, kTileBytes>(b, {0, b.p, 0, b.q});
 }
@@ -145,7 +146,7 @@ HWY_INLINE void move_aligned_strip(const Block& b) {
   move_range<kSize, 16>(b, {b.is_first ? 0 : p0, end, q1, b.q});
 }
 
-// Of two lines of memory in turn, the 64 bytes that begin `by` bytes before the second.
+// Takes from two lines of memory in turn the 64 bytes that begin `by` bytes before the second.
 template <int kSize, class D, class V = hn::Vec<D>>
 HWY_INLINE V straddle(D bytes, V first, V second, int64_t by) {
 #if HWY_TARGET <= HWY_AVX3_DL

@@ -2,8 +2,8 @@
 // It beats `naive` because each value read from memory is used TILE times.
 // Requires: TILE x TILE threads a block (TILE 16 or 32).
 //
-//            l ->   n               Thread    (y, x) holds c(y, x) of the tile. Whichever index of an
-//   m  [A tile] x [B tile]          operand has unit stride runs along x while loading, so
+//            l ->   n               Thread    (y, x) holds c(y, x) of the tile. The index of an
+//   m  [A tile] x [B tile]          operand that has unit stride runs along x while loading, so
 //        TILE       TILE            neighbours read neighbours; the column of padding keeps the
 //                                   turned store free of bank conflicts.
 #define PLAIN_READS

@@ -4,8 +4,8 @@
 
 // --- Tensor cores ---
 
-// What wgmma reads from: 8 lanes by 4 steps of k are 128 bytes, the next 4 steps follow, the next 8
-// lanes DEPTH steps on.
+// The layout that wgmma reads: 8 lanes by 4 steps of k are 128 bytes, the next 4 steps follow, the
+// next 8 lanes lie DEPTH steps on.
 DEVICE ulong operand_at(uint address) {
   return (ulong)((address & 0x3ffff) >> 4) | (ulong)(128 >> 4) << 16 |
          (ulong)(8 * DEPTH * 4 >> 4) << 32;
@@ -89,5 +89,5 @@ DEVICE void sync_pair() {
                    :
                    : "memory");
 }
-// What ordinary instructions did to memory comes before what such copies do there.
+// Accesses to memory by ordinary instructions come before those by such copies.
 DEVICE void before_copies() { __asm__ volatile("fence.proxy.async;" : : : "memory"); }

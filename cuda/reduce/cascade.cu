@@ -1,6 +1,6 @@
 // Idea: algorithm cascading (Brent): only as many blocks as the device holds at once; a thread
 // first adds many elements by itself, a grid apart, and the tree runs once a block. It beats
-// `unroll_all` because the tree's idle threads and barriers are paid once for a long stretch of
+// `unroll_all` because the tree's idle threads and barriers are paid once for a long chunk of
 // memory, so the tree need not be compiled for each size of block: it is unroll_last_warp's.
 // Requires: sum of one evenly spaced sequence; blocks of a power of two, 64 or more.
 //

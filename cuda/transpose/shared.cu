@@ -4,7 +4,7 @@
 // is gained. Requires: BLOCK x BLOCK threads a block (BLOCK 8, 16 or 32).
 //
 //   writes of a warp   turned[y][x]   place y BLOCK + x   neighbours x side by side, one bank each
-//   its reads          turned[x][y]   place x BLOCK + y   BLOCK apart: with BLOCK 32 and 4-byte elements
+//   its reads          turned[x][y]   place x BLOCK + y   BLOCK apart: BLOCK 32, 4-byte elements:
 //                                                         32 places in one bank, read one by one
 #include "problem.h"
 

@@ -7,7 +7,7 @@
 //
 //              n: 16        Work-item t holds row t of the block, c(t, 0 ... 15).
 //      l      [B tile] 16
-//     [A] x                 Column l of A is 64 neighbours in memory, one a work-item; DEPTH columns
+//     [A] x                 Column l of A: 64 neighbours in memory, one a work-item; DEPTH columns
 //   m  64     [C block]     are read ahead while B's tile is on its way.
 #include "load_tile.h"
 #include "problem.h"

@@ -1,6 +1,6 @@
 // Idea: algorithm cascading (Brent): only as many groups as the device holds at once; a work-item
 // first adds many elements by itself, a grid apart, and the tree runs once a group. It beats
-// `unroll_all` because the tree's idle work-items and barriers are paid once for a long stretch of
+// `unroll_all` because the tree's idle work-items and barriers are paid once for a long chunk of
 // memory, so the tree need not be compiled for each size of group: it is unroll_last_warp's.
 // Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
 //

@@ -18,7 +18,7 @@ typedef struct Input {
   long result_stride, row_stride, col_stride;
 } Input;
 
-// What a work-item is at, and where its results go.
+// The work of a work-item, and where its results go.
 typedef struct Job {
   Input input, second;  // the second is what each element is multiplied by in a dot product
   long row_index, col_index;

@@ -1,4 +1,4 @@
-// What another work-item of the warp holds.
+// The values that another work-item of the warp holds.
 #pragma once
 #if HAVE_WARPS
 DEVICE uint shuffle_from(uint v, int lane) {

@@ -4,7 +4,7 @@
 // Requires: 32 x 8 work-items a group.
 //
 //         x ->  32
-//   y  |xxxxxxxx|     work-item (x, y) has the rows y, y + 8, y + 16 and y + 24 of the tile, first of
+//   y  |xxxxxxxx|     work-item (x, y) has rows y, y + 8, y + 16 and y + 24 of the tile, first of
 //   8  |--------|     the input's, then of the output's
 //      |xxxxxxxx|
 #include "problem.h"

@@ -2,7 +2,7 @@
 // It beats `shared` because the padding spreads the turned reads over the banks.
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 //
-//   reads of a warp   turned[x][y]   place x (BLOCK + PADDING) + y: with BLOCK 32 and 4-byte elements
+//   reads of a warp   turned[x][y]   place x (BLOCK + PADDING) + y: for BLOCK 32, 4-byte elements
 //                                    32 banks for PADDING 1, 16 of them, each twice, for PADDING 2
 #include "problem.h"
 

@@ -1,5 +1,5 @@
-// A tile whose lines of the output begin anywhere. What a column has beyond its last whole line is
-// kept for the next block; a line that begins in a tile is written by it:
+// A tile whose lines of the output begin anywhere. The elements of a column beyond its last whole
+// line are kept for the next block; a line that begins in a tile is written by it:
 //
 //   a column's window    | kept line | new line |
 //   goes out                  |-- a line --|

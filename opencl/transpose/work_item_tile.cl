@@ -60,7 +60,7 @@ DEVICE void move_lines(const GLOBAL Word* from, long in_row, GLOBAL Word* to, lo
 
 #include "sheared_kept.h"
 
-// What isn't turned: a few rows, strided copies, broadcasts, misaligned elements.
+// Moves blocks that aren't turned: a few rows, strided copies, broadcasts, misaligned elements.
 DEVICE void move_block(const GLOBAL uchar* from, long in_row, long in_col, bool whole_in,
                        GLOBAL uchar* to, long out_row, long out_col, bool whole_out, int height,
                        int width) {

@@ -1,7 +1,7 @@
-// What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
-// group works on. T is float, double or int; the includer defines it. CHAIN is the type of the
-// chains: T, or of numerics accurate double where T is float, and then all is computed in double
-// until c(i,j) is rounded.
+// The part that all gemm kernels share: their arguments, the arithmetic of one element, and which
+// tile of C a group works on. T is float, double or int; the includer defines it. CHAIN is the type
+// of the chains: T, or double where T is float and numerics is accurate. Then all is computed in
+// double until c(i,j) is rounded.
 //
 //   acc = +0, or c(i,j) if CONTINUE; acc <- fma(a(i,l), b(l,j), acc), l ascending
 //   t = alpha (acc + 0), or +0 unless MULTIPLY; c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C

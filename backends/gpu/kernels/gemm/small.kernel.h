@@ -82,8 +82,8 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
     multiply_steps(acc, a_at, b_at, WIDTH);
 #pragma unroll 1
   for (; l < depth; ++l, a_at += A_STEP, b_at += B_STEP) multiply_steps(acc, a_at, b_at, 1);
-  // A C of several columns has unit stride along its rows (gemm_problem.hpp). What is no product is
-  // a sum of nothing, once.
+  // A C of several columns has unit stride along its rows (gemm_problem.hpp). Without a product,
+  // acc is the sum of nothing, and its factor is 1.
   c += c_offset + group_x() * c_batch + row * c_row + col;
   const T factor = flags & MULTIPLY ? alpha : 1;
   if (flags & ADD_C)

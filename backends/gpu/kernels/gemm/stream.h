@@ -6,8 +6,8 @@
 //   ALONG_LANES  lanes have unit stride: neighbours copy neighbours, one element each.
 //   ALONG_K      k has unit stride: 8 neighbours read 32 bytes of a lane and store them turned; the
 //                padding of 4 elements spreads those stores over the banks.
-//   ONE_BY_ONE   anything else: no unit stride, fewer lanes than `size`. The last stage goes this way,
-//                too, where it has fewer steps than DEPTH: what lies outside of the matrix is zero.
+//   ONE_BY_ONE   else: no unit stride, or fewer lanes than `size`. The last stage goes this way
+//                too, where it has fewer steps than DEPTH: elements outside of the matrix are zero.
 //
 // The first three look nothing up: one address for several copies, which differ by constants, so
 // that the warps that multiply hardly miss the issue slots. `size` is a constant wherever these
@@ -25,7 +25,7 @@
 #define LANES(size) ((size) % 32 == 0 ? 32 : 16)
 #define RUN 8
 
-// What the ways ask of `size`: no work-item is left over in the last row of copies.
+// The ways' conditions on `size`: no work-item is left over in the last row of copies.
 #define CAN_STREAM(size)                                                                 \
   (DEPTH % (COPIERS / VECTORS(size)) == 0 && DEPTH % (COPIERS / LANES(size)) == 0 &&     \
    (size) % (4 * VECTORS(size)) == 0 && (size) % LANES(size) == 0 && DEPTH % RUN == 0 && \

@@ -1,8 +1,8 @@
-// Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements,
-// of which those of a row have unit stride in memory; with k along the rows that is panel[lane][k],
+// Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements.
+// The elements of a row have unit stride in memory; with k along the rows that is panel[lane][k],
 // else panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x
-// 4 lanes a half warp) fall into 16 different pairs of banks either way. Of f32 a warp reads 4
-// steps x 8 lanes at once: steps are 8 or 24 banks apart then. What lies outside of the matrix is
+// 4 lanes a half warp) fall into 16 different pairs of banks either way. A warp reads 4 steps x 8
+// lanes of f32 at once: steps are 8 or 24 banks apart then. Elements outside of the matrix are
 // zero.
 //
 // ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from
@@ -47,9 +47,9 @@ DEVICE int line_of(int i, bool odd) {
    : (width) % (8 * ((wide) ? WIDTH : 1)) == 0  ? 8  \
                                                 : 4)
 
-// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last
-// rows; a work-item's rows are a multiple of 4 apart, and no more than there are work-items beside
-// each other.
+// The conditions of copy_part on a panel: no work-item is left over, neither at a row's end nor in
+// the last rows; a work-item's rows are a multiple of 4 apart, and no more than there are
+// work-items beside each other.
 #define CAN_COPY_BY(height, width, beside, count)                                 \
   ((width) % ((beside) * (count)) == 0 && (height) % (THREADS / (beside)) == 0 && \
    (!ODD_ROWS || (THREADS / (beside) % 4 == 0 && (height) <= THREADS / (beside) * (beside))))
@@ -97,8 +97,8 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   const GLOBAL T* from = s->from;
   LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
   if (odd) {
-    // Of a row that begins between vectors the last element is left; each is another work-item's.
-    // Of the others nothing is read, and a zero goes behind their end.
+    // Where a row begins between vectors, its last element is left: each is another work-item's.
+    // For the other rows nothing is read, and a zero goes behind their end.
     const int skip = first / count * apart;
     if (skip < height)
       copy_element(to + PLACE(skip, width) + (width - first),

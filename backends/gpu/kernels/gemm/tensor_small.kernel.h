@@ -7,9 +7,9 @@
 // most 64.
 //
 // A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of
-// k. What it reads beyond the rows of A is another row's and goes into rows that C hasn't. Beyond
-// SIDE it reads its first 8 rows twice: the next part's copies may be on their way to what lies
-// there.
+// k. Elements that it reads beyond the rows of A are another row's and go into rows that C hasn't.
+// Beyond SIDE it reads its first 8 rows twice, because the next part's copies may be on their way
+// to the memory there.
 #include "problem.h"
 
 #define WARPS ((SIDE + 15) / 16)

@@ -73,9 +73,9 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 
 // Stores the block; the bounds are begin_block's. Vectors go straight to memory. Where C isn't
 // aligned, 4 rows at a time pass through `lines`, so that each store writes neighbours; else it
-// writes a part of 16 sectors, which costs 5 % at 2047. What passes is scaled already: the sums
-// themselves would have to lie in registers as the stores want them, which slows the multiply-adds.
-// Small blocks gain nothing by it.
+// writes a part of 16 sectors, which costs 5 % at 2047. The values that pass are scaled already:
+// the sums themselves would have to lie in registers as the stores want them, which slows the
+// multiply-adds. Small blocks gain nothing by it.
 #define LINES (BY_LINES ? 4 * 8 * BREADTH : 1)
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[HEIGHT][BREADTH], LOCAL_POINTER T* lines, int lane,

@@ -14,7 +14,7 @@
 //   elements of A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP
 //   (from one step of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
 #include "barrier.h"
-// What a work-item's registers are to begin with, if GROUPS groups fit on a multiprocessor.
+// The registers that a work-item begins with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
 // Else TAKE_REGISTERS waits for ever.
 static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);

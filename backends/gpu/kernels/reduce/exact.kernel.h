@@ -20,7 +20,8 @@ typedef ulong2 Vector;
 #define VECTOR 2
 #define CHUNK_BITS 3
 #endif
-// Of 256 work-items a multiprocessor, 80 registers each: only squares and dot products spill.
+// Groups of 256 work-items on a multiprocessor, with 80 registers each: only squares and dot
+// products spill.
 #define GROUPS 3
 #include "chunk.h"
 

@@ -10,7 +10,7 @@
 // Where there is room for bins, no f32 is lost, and none is read twice.
 #define USES_BINS (!T_DOUBLE && !PRODUCTS && HAVE_LOCAL_48K)
 
-// What is summed: x, or x times y.
+// The inputs of a sum: x, or x times y.
 typedef struct Inputs {
   GLOBAL const T* x;
 #if KIND_DOT

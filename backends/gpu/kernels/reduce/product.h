@@ -1,5 +1,5 @@
-// What products of floats are made of: strips of neighbours, multiplied along the lowest levels of
-// the fixed tree in one work-item's registers. Missing elements count as 1, which changes no bits.
+// The parts of products of floats: strips of neighbours, multiplied along the lowest levels of the
+// fixed tree in one work-item's registers. Missing elements count as 1, which changes no bits.
 #pragma once
 
 #define STRIP_BITS 4

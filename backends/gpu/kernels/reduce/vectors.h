@@ -1,4 +1,4 @@
-// What a work-item loads of neighbouring elements: CHUNK of them, in vectors.
+// The neighbouring elements that a work-item loads: CHUNK of them, in vectors.
 #pragma once
 #include "unpack.h"
 

@@ -1,7 +1,7 @@
-// What all transpose kernels share. Elements are moved as bits: BYTES (1, 2, 4, 8 or 16; the
-// includer's macro) is their size and Element their type. Addresses are multiples of
-// min(BYTES, 4) only, so 8 and 16-byte elements travel whole where the address allows it and in
-// words of 4 bytes elsewhere.
+// The part that all transpose kernels share. Elements are moved as bits: BYTES (1, 2, 4, 8 or 16;
+// the includer's macro) is their size and Element their type. Addresses are multiples of min(BYTES,
+// 4) only, so 8 and 16-byte elements travel whole where the address allows it and in words of 4
+// bytes elsewhere.
 #pragma once
 
 // The element (i, j) of batch s moves from in[in_offset + s in_batch + i in_row + j in_col] to

@@ -26,7 +26,7 @@ namespace trine::cpu {
 // that are left of others. If one throws, no more are begun.
 class Loop {
  public:
-  // In a line of its own.
+  // Each part has a line of memory of its own.
   struct alignas(64) Part {
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;

@@ -139,10 +139,10 @@ Executor* Executor::start() {
   return instance;
 }
 
-// From the call to the end of an empty loop over the pool. The least but one of some: a neighbour's
-// turn on the cores is no property of this machine. Less than `kLeast` it is never: the other
-// thread's first pieces lie in this one's cache. Longer than `kMost` no caller shall be held by
-// work that it didn't wait for.
+// The time from the call to the end of an empty loop over the pool. It takes the least but one of
+// some: a neighbour's turn on the cores is no property of this machine. It is never less than
+// `kLeast`: the other thread's first pieces lie in this one's cache. No caller shall be held longer
+// than `kMost` by work that it didn't wait for.
 void Executor::measure_hand_over(double& result, std::chrono::microseconds pause) {
   constexpr int kTries = 5;
   constexpr double kLeast = 8e3, kMost = 50e3;

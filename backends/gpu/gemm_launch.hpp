@@ -115,7 +115,7 @@ inline int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.ro
 /// Rungs with a product's operands whole in local memory: the sides that they are compiled for.
 constexpr const char* kSides[] = {"24", "32", "40", "48", "56", "64"};
 constexpr int64_t kSideValues[] = {24, 32, 40, 48, 56, 64};
-/// Which of kSides, the smallest that holds A, B and C; std::size(kSides): none.
+/// The index in kSides of the smallest that holds A, B and C; std::size(kSides): none.
 inline size_t side_index(const Problem& p) {
   return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
                              kSideValues);

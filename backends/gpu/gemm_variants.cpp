@@ -17,7 +17,7 @@ constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}, {"CONTINUED", 
 /// 128 x 128 f64 would need twice the registers there are.
 bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
 
-/// In local memory: 4 stages of two panels, 8 steps deep.
+/// Local memory holds 4 stages of two panels, 8 steps deep.
 Group register_group(const Request& request) {
   const int64_t size = size_of(request);
   return {size, size, size, 4 * 2 * 8 * (size + 4)};
@@ -40,7 +40,7 @@ void register_plan(const Request& request, Plan& plan) {
 
 // --- widened -------------------------------------------------------------------------------------
 
-/// In local memory: two panels of f64, 16 steps deep.
+/// Local memory holds two panels of f64, 16 steps deep.
 Group widened_group(const Request&) { return {64, 64, 256, 2 * 2 * 16 * (64 + 1)}; }
 
 const char* widened_refuses(const Request& request) {
@@ -64,7 +64,7 @@ constexpr trine_parameter kRowsParameters[] = {{sizeof(trine_parameter), 3, 2, "
 constexpr Macro kColumnsMacros[] = {{"T", kTypes}, {"ROWS", kRows}, {"COLS", kColumns}};
 constexpr int64_t kColumnsBytes = 47 * 1024;  // of local memory
 
-/// Which of kColumns: of the shorter side of C, whose columns the kernel takes for the shorter.
+/// The index in kColumns for the shorter side of C, which the kernel takes for C's columns.
 int columns_index(const trine_gemm& op) {
   const int64_t columns = std::min(op.c.rows, op.c.cols);
   return columns <= 1 ? 0 : columns <= 4 ? 1 : 2;

@@ -86,8 +86,8 @@ struct Pasted {
   std::set<std::string> defines;  // names that the text defines
 };
 
-/// In the folder of the file that includes it, of one language or shared; "reduce/tile.h" from
-/// anywhere.
+/// Looks in the folder of the file that includes it, of one language or shared, and finds
+/// "reduce/tile.h" from anywhere.
 fs::path find_include(const Job& job, const fs::path& from, const std::string& name) {
   const fs::path operation = from.parent_path().filename();
   for (const fs::path& folder :

@@ -69,8 +69,8 @@ std::string_view closest(std::string_view word, Iterator first, Iterator last) n
   return best;
 }
 
-/// From a file of lines "key: value" the first value of a key that begins with `key`, without the
-/// blanks and quotes around it; where none has any, `otherwise`.
+/// Finds in a file of lines "key: value" the first value of a key that begins with `key`, without
+/// the blanks and quotes around it; where none has any, `otherwise`.
 inline void line_value(const char* path, std::string_view key, char separator,
                        const char* otherwise, char* text, std::size_t bytes) {
   std::snprintf(text, bytes, "%s", otherwise);

@@ -20,7 +20,7 @@ constexpr int64_t kDirectProducts = 1 << 22;
 // 2 cores of a Xeon, us: the next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32
 // KiB 1418.
 constexpr int64_t kCalledBytes = 8192;
-// From so large a B on, its lines are called for again while they are read.
+// The bytes of B from which on its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
 // From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with

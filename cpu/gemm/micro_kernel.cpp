@@ -41,9 +41,9 @@ constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 constexpr int64_t kRowBytes = 16384;
 // Elements that become f64: as many as a panel of kPackedLines may have.
 constexpr int64_t kWidenedElements = 32 * kPackedLines;
-// For balance: the last pieces may not wait for one thread.
+// Pieces for balance: the last ones may not wait for one thread.
 constexpr int kPiecesPerThread = 6;
-// In fma: below, a batch is spread by matrices.
+// Multiply-adds of a matrix up to which a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
 // Extents of the blocks, and where they lie in a workspace, in elements.

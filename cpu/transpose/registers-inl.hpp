@@ -88,7 +88,7 @@ HWY_INLINE void transpose_tile(D d, Load load, Put put) {
   }
 }
 
-// In place.
+// Transposes the rows in place.
 template <int kBytes, class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
   transpose_tile<kBytes>(

@@ -77,7 +77,7 @@ Extents direct_extents(const Problem& p) {
 
 constexpr int kFew = 2;  // threads; what is for more was measured with 16
 
-// In how many parts p is cut, and the extent of those of q.
+// The number of parts that p is cut into, and the extent of those of q.
 struct Strips {
   int64_t p_spans, q;
 };

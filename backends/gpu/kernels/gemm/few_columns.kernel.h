@@ -1,7 +1,7 @@
 // Idea: a work-item walks all of k for one row of C and COLS columns; groups are single warps,
 // which copy stages of A's rows and B's columns into local memory long before they use them.
 // It beats the tiles where C has few columns: no lane multiplies what isn't there, and all of a
-// multiprocessor's local memory waits for A, which is read once, so that memory alone limits it.
+// multiprocessor's local memory waits for A. A is read once, so memory alone limits the kernel.
 // Requires: 47 KiB of local memory. Without background copies it is right, but slow.
 //
 //   a panel   rows of A by DEPTH steps of k, as they lie in memory: [ROWS][DEPTH] where k has unit

@@ -2,7 +2,7 @@
 // work-items; each has vectors of WIDTH rows, 4 WIDTH apart, and of WIDTH columns, 8 WIDTH apart,
 // so that reads of a panel are 16 bytes side by side, or broadcasts. Included after problem.h.
 
-// From the block's first element to its (i, j).
+// The distance from the block's first element to its element (i, j).
 DEVICE int down(int i) { return i / WIDTH * 4 * WIDTH + i % WIDTH; }
 DEVICE int across(int j) { return j / WIDTH * 8 * WIDTH + j % WIDTH; }
 

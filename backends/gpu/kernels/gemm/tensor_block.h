@@ -59,7 +59,7 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define ACC_COLS (4 * ACROSS_BLOCKS)
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
-// From one step of k, or lane, to the next, on average over 4 of them.
+// The distance from one step of k, or lane, to the next, on average over 4 of them.
 #define A_STEP (A_BY_LANES ? 1 : PLACE(4, TILE_M) / 4)
 #define B_STEP (B_BY_LANES ? 1 : PLACE(4, TILE_N) / 4)
 #define A_APART (NEXT_M * (A_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))

@@ -9,8 +9,8 @@
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, STEP
 //   steps of k at once.
 //
-// T float: of numerics accurate. The tensor cores' operands become f64 as they are read from local
-// memory, where twice as many steps of k find room.
+// T float is for numerics accurate: the tensor cores' operands become f64 as they are read from
+// local memory, where twice as many steps of k find room.
 #define CHAIN double
 #include "problem.h"
 

@@ -2,8 +2,8 @@
 // minima and maxima follow a total order, and products of floats take one fixed tree. Any view, any
 // axis. It stands above `vector_loads` because any function, view and axis gets the same bits
 // everywhere, at nearly its speed: a chunk is loaded before its first element is used, and one
-// launch does, whose last group finishes. Requires: f64 for sums of floats; NVIDIA for one launch
-// (elsewhere a second launch finishes).
+// launch is enough, because its last group finishes. Requires: f64 for sums of floats; NVIDIA for
+// one launch (elsewhere a second launch finishes).
 #if T_float
 typedef float4 Vector;
 #elif T_double

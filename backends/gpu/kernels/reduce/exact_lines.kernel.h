@@ -1,8 +1,8 @@
-// Idea: many sums of floats at once, each by its own lanes: no row or column is shared by groups,
-// so its lanes add up their sums and round the total, and nothing else is to be done. Two doubles
-// hold a lane's sum; where they can't hold one exactly, the whole group adds that row or column
-// once more, in a superaccumulator. It stands beside `exact` because that one's fixed costs are
-// those of a few long sums. Requires: f64; sums of f32, rows of unit stride or neighbouring
+// Idea: many sums of floats at once, each by lanes of its own. Groups share no row or column, so
+// the lanes of a sum add up what they have and round the total; nothing else is to be done. Two
+// doubles hold a lane's sum; where they can't hold one exactly, the whole group adds that row or
+// column once more, in a superaccumulator. It stands beside `exact` because the fixed costs of
+// `exact` suit a few long sums. Requires: f64; sums of f32, rows of unit stride or neighbouring
 // columns.
 #define T float
 typedef float4 Vector;

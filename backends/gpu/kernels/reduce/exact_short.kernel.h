@@ -1,8 +1,9 @@
 // Idea: many exact sums of a few floats each: a work-item adds whole lines, four lines of four, two
 // of eight or one of sixteen, all loaded before the first is used. No line is shared, so there is
 // nothing to hand over; floats that don't add up in a double go into six, which hold any sum of
-// sixteen floats. It beats `exact_lines` because of such lines that one's local memory and barriers
-// take most of the time. Requires: f64; sums of f32, lines of at most LENGTH elements.
+// sixteen floats. It beats `exact_lines` because on such short lines the local memory and the
+// barriers of `exact_lines` take most of the time. Requires: f64; sums of f32, lines of at most
+// LENGTH elements.
 #define T float
 typedef float4 Vector;
 #define VECTOR 4

@@ -1,9 +1,9 @@
-// Idea: one exact sum, or a few rows', by code that holds little but the fast path. The next loads
-// run ahead of the additions, and there is no ticket: a group leaves three words that are never
-// zero; the last group waits for all of them, adds and rounds, and makes them zero again. It beats
-// `exact` because that one runs a thousand instructions around a group's loads, and ends by a
-// fence, a ticket and a read, one after the other. Requires: f64; neighbouring elements; NVIDIA for
-// one launch (elsewhere a second launch finishes).
+// Idea: one exact sum, or the sums of a few rows, by code that holds little but the fast path. The
+// next loads run ahead of the additions, and there is no ticket: a group leaves three words that
+// are never zero; the last group waits for all of them, adds and rounds, and makes them zero again.
+// It beats `exact` because `exact` runs a thousand instructions around a group's loads, and ends
+// with a fence, a ticket and a read, one after the other. Requires: f64; neighbouring elements;
+// NVIDIA for one launch (elsewhere a second launch finishes).
 #if T_float
 typedef float4 Vector;
 #define VECTOR 4
@@ -30,7 +30,7 @@ typedef double2 Vector;
 #define SCRATCH (THREADS * 3)
 #endif
 
-// In the first word's place where the doubles aren't the sum: a NaN that holds the flags.
+// A NaN that holds the flags: it takes the first word's place where the doubles aren't the sum.
 #define MARK(flags) as_double(0x7ff8000000000000UL | (flags))
 
 // Waits for a group's record. Its words are those of the sum, inverted, so that none is zero. (All

@@ -169,8 +169,8 @@ DEVICE uint add_share_again(const Share* in, LOCAL_POINTER double* bins, LOCAL_P
 // One after the other, so many words would take some 30 us on their way from the L2.
 #define MANY_WORDS (WORDS > 32)
 
-// Adds the words of all groups that stored them; `stored` says of each work-item whether its group
-// did. It holds barriers, so all work-items of a group call it.
+// Adds the words of all groups that stored them: `stored` says to work-item i whether group i did.
+// With MANY_WORDS it holds barriers, so all work-items of a group call it.
 DEVICE void add_words_of(volatile GLOBAL const ulong* words, bool stored,
                          LOCAL_POINTER uint* groups, int splits, LOCAL_POINTER uint* low,
                          LOCAL_POINTER uint* high) {

@@ -1,14 +1,14 @@
 // Idea: one product of floats along the fixed binary tree, in vectors of 16 bytes. A warp's loads
-// are neighbours, so the lowest levels lie within a vector, the next five across its lanes, where a
-// lane hands half of its products to another and takes half of that one's, and the next across its
-// loads:
+// are neighbours. So the lowest levels lie within a vector. The next five lie across the warp's
+// lanes: a lane hands half of its products to another and takes half of the other's. The next
+// levels lie across a lane's loads:
 //
 //   index = (((unit * WARPS + warp) * blocks + block) * VECTORS + load) * 32 * VECTOR + lane *
 //   VECTOR + k
 //
-// Groups take units and leave a product each; the last group multiplies these by the same tree.
-// It beats `exact` because that one's lanes load 64 bytes each, in 16 pieces, and its levels above
-// cost a barrier each. Requires: neighbouring elements; NVIDIA's warps.
+// Groups take units and leave a product each; the last group multiplies these by the same tree. It
+// beats `exact` because a lane of `exact` loads 64 bytes, in 16 pieces, and each level above costs
+// it a barrier. Requires: neighbouring elements; NVIDIA's warps.
 #if T_float
 typedef float4 Vector;
 #define VECTOR 4

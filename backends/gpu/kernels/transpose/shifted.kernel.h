@@ -1,5 +1,5 @@
-// Idea: 32 neighbours a warp on both sides, each row of a tile shifted to where a sector of memory
-// begins.
+// Idea: a warp has 32 neighbours on both sides, and each row of a tile is shifted to the place
+// where a sector of memory begins.
 // It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector): nothing but
 // whole sectors is written, all loads of a work-item come before its first store, and an address
 // costs one addition.

@@ -1,15 +1,15 @@
-// Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 16 lines
-// one vector. The narrow side is one run of memory, which a warp's work-items copy side by side;
-// local memory only hands its vectors out.
+// Idea: a work-item turns a block of a long thin matrix in registers: it loads one vector of each
+// of the matrix's 2 to 16 lines. The narrow side is one run of memory, which a warp's work-items
+// copy side by side; local memory only hands its vectors out.
 // It beats `batched_small` because bytes are permuted by words, four at once, and everything else
 // moves by 16 bytes.
 // Requires: one matrix of elements of 1 or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is
 // how many lines it may have, and how many vectors a work-item moves.
 //
 // A strip is 32 neighbouring blocks. Where lines begin between vectors (`overlap`), a work-item
-// moves the vector of memory that its own one begins in and takes what it lacks from its neighbour;
-// so a strip shares a block with the next one. The first block and what follows the last but one go
-// by elements.
+// moves the vector of memory that its own one begins in and takes the missing elements from its
+// neighbour; so a strip shares a block with the next one. The first block and all after the last
+// but one go by elements.
 #include "lanes.h"
 #include "pack.h"
 
@@ -178,7 +178,7 @@ INLINED void store_run(const LOCAL_POINTER uint4* stage, GLOBAL uchar* to, const
   }
 }
 
-// For each number of lines code of its own, so that all places are known.
+// Each number of lines has code of its own, so that all places are known.
 #define CASE(n, what, a, b) \
   case n:                   \
     what(a, b, &m, n, t);   \

@@ -27,7 +27,7 @@ void add_list(CLI::App& app, const char* option, std::vector<std::string>& targe
 /// --json, which refuses a file that can't be written before anything is done.
 void add_json(CLI::App& app, std::string& path, const char* help);
 
-/// What every command that measures takes beside them.
+/// The options that every measuring command takes beside them.
 struct Measuring {
   std::vector<std::string> devices;
   std::string json;

@@ -1,5 +1,5 @@
-// What becomes of a case: the oracle's description, which knows shapes, bytes, flops, and the API's
-// operation over device memory.
+// The two forms that a case takes: the oracle's description, which knows shapes, bytes and flops,
+// and the API's operation over device memory.
 #pragma once
 
 #include <string>
@@ -46,15 +46,15 @@ struct Place {
 DeviceOperation device_operation(const Problem& problem, const std::vector<Place>& places);
 /// Its shapes alone, without memory.
 DeviceOperation planned(const Problem& problem);
-/// What would run, by the device's own choice or by the rung named; throws Error where it takes no
-/// such call.
+/// The kernel that would run, by the device's own choice or by the rung named; throws Error where
+/// the device or the rung takes no such call.
 Choice choice_of(const Device& device, const Problem& problem, const std::string& rung = {});
-/// What it is in the tuning table's words.
+/// The problem in the tuning table's words.
 std::string tuning_key(const Problem& problem);
 /// Enqueues it by the rung named, or by the device's own choice.
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung);
 
-/// What the rate is quoted of: flops of a gemm, else the least bytes moved.
+/// The amount that the rate counts: flops of a gemm, else the least bytes moved.
 double work(const Problem& problem);
 uint64_t footprint(const Problem& problem);  ///< bytes of all operands
 /// Whether the rate is quoted in flop/s (gemm) or bytes/s.

@@ -67,7 +67,7 @@ std::vector<std::vector<std::string>> crossed(const Table& table,
   return rows;
 }
 
-/// What the cells of a crossed table stand on.
+/// Prints how the cells of a crossed table were verified.
 void print_verified(const std::vector<Measured>& measured, const Device& device) {
   const auto count = [&](auto is) { return std::count_if(measured.begin(), measured.end(), is); };
   const auto here = count([](const Measured& each) { return !each.results.empty(); });
@@ -210,7 +210,7 @@ PublishedResults roofline_today(LadderRun& run, const Device& device, const Tabl
                        measured_ceilings(roofs, line.problem));
 }
 
-/// What the document reads off a table, printed.
+/// Prints the results that the document reads off a table.
 std::vector<PublishedResults> read(LadderRun& run, const Device& device, const Table& table,
                                    const std::vector<Measured>& measured) {
   std::vector<PublishedResults> all;

@@ -34,7 +34,7 @@ int refuse(const char* what) {
   return kExitRefused;
 }
 
-/// Of what nothing takes: an option or a command that there isn't, and the one that was meant.
+/// The message for an option or a command that doesn't exist, with the one that was meant.
 std::string stray_text(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const std::string word = app.remaining(true).at(0);
@@ -49,7 +49,7 @@ std::string stray_text(const CLI::App& app) {
                      did_you_mean(word, known));
 }
 
-/// What the exit code of a command means, in its help.
+/// The meaning of a command's exit code, in its help.
 constexpr const char* kSimple = "0 done, 2 refused.";
 constexpr const char* kMeasures =
     "0 all is right, 1 something is wrong or there is no result, 2 refused, 130 interrupted.";

@@ -30,7 +30,7 @@ Json json_of(const Receipts& file, const ReadCall& c) {
           {"operation", c.text()}, {"device", c.device}, {"rung", c.rung}};
 }
 
-/// Of calls that were given the same: may their bits differ?
+/// May the bits of calls with equal inputs differ?
 const char* promise_of(const ReadCall& c) {
   return c.promise == "reproducible" ? "" : ", which doesn't promise equal bits";
 }

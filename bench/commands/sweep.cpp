@@ -51,7 +51,7 @@ std::vector<std::string> named_configurations(const Options& o, const Device& de
   return all;
 }
 
-/// What is tried: the backend's own choice first, what the table has, then every configuration.
+/// The rungs to try: the backend's own choice first, the table's rung, then every configuration.
 std::vector<std::string> candidates(const Options& o, const Device& device,
                                     const Problem& problem) {
   std::vector<std::string> all{choice_of(device, problem).rung()};
@@ -249,7 +249,8 @@ class Sweep {
   /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were
   /// made of.
   void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
-    // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
+    // Other rungs may beat the time that a few couldn't: only a whole sweep shows that there is
+    // no gain.
     const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
     const bool kept = o_.best && settled && save(device, row);
     if (kept) swept.sentence += "; saved";

@@ -86,7 +86,8 @@ const MeasuredMode* find(const std::vector<MeasuredMode>& all, const MeasuredMod
   return nullptr;
 }
 
-/// What the slowest of copies in, kernel and copies out takes when nothing overlaps it, and which.
+/// The time of the slowest of copies in, kernel and copies out when nothing overlaps it, and which
+/// of them it is.
 std::pair<double, Lane> slowest_alone(const MeasuredMode& pinned) {
   std::pair<double, Lane> slowest{0, Lane::kernel};
   for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})

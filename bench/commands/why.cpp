@@ -71,8 +71,8 @@ std::string resident_sentence(const std::vector<Candidate>& candidates) {
   return text + ".";
 }
 
-/// What the devices would take, none named: all, where `auto` had nothing to choose from. A
-/// processor that it counts once may be seen by several backends.
+/// Prints the times of all devices where none was named and `auto` had nothing to choose from.
+/// `auto` counts a processor once, but several backends may see it.
 std::vector<Candidate> print_all(const Problem& problem, Where where, int repeats,
                                  std::vector<Device> devices) {
   if (devices.empty()) devices = chosen_devices({});

@@ -14,7 +14,7 @@
 namespace trine::peers {
 namespace {
 
-/// What CUB's functions have in common.
+/// The arguments that CUB's functions have in common.
 struct Call {
   const trine_reduce& op;
   void* temp;
@@ -140,7 +140,7 @@ trine_status check(cudaError_t error) {
   return error == cudaErrorMemoryAllocation ? TRINE_OUT_OF_MEMORY : TRINE_BACKEND_ERROR;
 }
 
-/// What the bytes depend on.
+/// The facts that the number of bytes depends on.
 struct Question {
   int32_t device;
   uint32_t function, axis, dtype, result_dtype;

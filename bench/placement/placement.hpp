@@ -1,5 +1,6 @@
-// What `trine calibrate` does beside measuring: asks whether what selection chooses gives right
-// results, before times are kept; shows break-evens of every kind of call on every pair of devices.
+// The work of `trine calibrate` beside measuring: before it keeps times, it checks that the kernels
+// which selection chooses give right results; it shows break-evens of every kind of call on every
+// pair of devices.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,8 @@ namespace trine::bench {
 /// The kinds of call that a calibration tells apart, axes aside.
 std::vector<Problem> calibrated_kinds();
 
-/// What a calibration measures: each kind of call, small and large, at sizes as odd as its own.
+/// The calls that a calibration measures: each kind of call, small and large, at sizes as odd as
+/// its own.
 std::vector<Problem> calibrated_calls();
 
 /// Those rows of the device's tuning table that decide such calls, as the calls that they were

@@ -77,7 +77,7 @@ void take_call(std::map<std::string, TracedCalls>& all, const Json& line) {
 
 View dense(Dtype dtype, int64_t rows, int64_t cols) { return col_major({}, dtype, rows, cols); }
 
-/// What Trine calls it, or nothing.
+/// The operation that Trine has for them, or nothing.
 std::optional<DeviceOperation> operation_of(const TracedCalls& calls) {
   const std::string_view name = bare(calls.routine);
   const bool is_single = calls.routine[calls.routine.size() - name.size() - 1] == 's';

@@ -1,5 +1,5 @@
-// What TRINE_BLAS_LOG wrote: the calls of a program that ran over libtrine_blas, by routine and
-// shape, and what they would take on a device (docs/blas.md).
+// The log that TRINE_BLAS_LOG names: the calls of a program that ran over libtrine_blas, by routine
+// and shape, and the time that they would take on a device (docs/blas.md).
 #pragma once
 
 #include <trine/place.hpp>
@@ -29,8 +29,8 @@ struct Trace {
   double seconds = 0;
   bool is_torn = false;  ///< a line isn't whole: where a program, or the disk, ended
 };
-/// Of a log with a line for each call, or for each shape. Throws Refusal with the first line that
-/// isn't one of such a log.
+/// Reads a log with a line for each call, or for each shape. Throws Refusal with the first line
+/// that isn't one of such a log.
 Trace read_trace(const std::string& path);
 
 /// A time with the interval in which its samples lay.

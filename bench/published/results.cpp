@@ -70,7 +70,7 @@ double today(const std::string& figure, const Measured& measured, const Result* 
   return kNone;
 }
 
-/// Of two verdicts that a figure stands on: what keeps it from standing, else the first.
+/// A figure stands on two verdicts: gives the one that makes it invalid, else the first.
 std::string worse(const std::string& verdict, const std::string& other) {
   for (const char* bad : {"WRONG", "refused", "not here"})
     if (verdict == bad || other == bad) return bad;

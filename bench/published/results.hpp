@@ -1,5 +1,5 @@
-// What today's lines of a source document's table say: their figures, and what the document reads
-// off a whole table: peaks and break-even, speed-up over a column, roofline.
+// Today's figures for the lines of a source document's table, and the results that the document
+// reads off a whole table: peaks and break-even, speed-up over a column, roofline.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ std::string verdict_of(const Measured& measured);
 /// the cumulative over the first line; none where that one has no right kernel.
 void read_today(const Table& table, std::vector<Measured>& measured);
 
-/// Of its matrix, or of its vector.
+/// The number of elements of its matrix, or of its vector.
 double elements_of(const Problem& problem);
 
 /// As the line has it; NaN: not stated.

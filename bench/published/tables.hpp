@@ -1,5 +1,5 @@
-// What the five source documents published, each figure with the case and the rung that measures it
-// again: tables.json. `trine ladder --like 003` reads it.
+// The figures that the five source documents published, each with the case and the rung that
+// measures it again: tables.json. `trine ladder --like 003` reads it.
 //
 // A table there has rows and, where it is printed with them, columns. Each pair is a line: the
 // column's words, else the row's, with a row's "size" in place of "{size}"; `published` has an
@@ -26,7 +26,7 @@ struct Line {
   std::string on = {};                 ///< "cpu", "cpu:threads=1"; empty: the device asked for
 };
 
-/// What a document reads off a table of curves, the first column against the others.
+/// The results that a document reads off a table of curves: the first column against the others.
 struct Curves {
   double first_peak;  ///< of the first column
   double peak, elements,
@@ -54,7 +54,7 @@ struct Table {
   std::vector<Line> lines;
   std::optional<Curves> curves = {};
   std::optional<Roofline> roofline = {};
-  // What it is followed by, the document's and today's:
+  // The results that follow the table, the document's and today's:
   bool over_first = false;  ///< at each label the best of the other columns over the first
   bool bests = false;       ///< the best of each label
 };

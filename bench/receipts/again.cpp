@@ -16,13 +16,13 @@
 namespace trine::bench {
 namespace {
 
-/// What there isn't memory for, or wasn't kept: the call isn't run.
+/// A call that isn't run: its data wasn't kept, or there isn't memory for it.
 struct NotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operand in memory, laid out as the call had it. What a line says of an output is believed
-/// only by the call itself, so its memory is none before it is written.
+/// An operand in memory, laid out as the call had it. A line's words about an output
+/// are checked by the call alone, so an output has no memory before the call writes it.
 struct Memory {
   struct Free {
     void operator()(char* memory) const { std::free(memory); }

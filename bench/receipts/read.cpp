@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 constexpr LineKind kReceipts{"TRINE_RECEIPTS", "trine_receipts", uint64_t{1} << 32};
 
-/// What a receipt can't say; each_line() names its line.
+/// Thrown for a line that can't be a receipt; each_line() names the line.
 struct NoReceipt : std::exception {};
 void expect(bool is_so) {
   if (!is_so) throw NoReceipt();

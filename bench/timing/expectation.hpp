@@ -1,10 +1,9 @@
-// What the outputs of a measurement must be, from the oracle: everything up to 2^30 fused steps,
-// else at least 4,096 elements (corners, edges, random) a slot, and all outputs that must have the
-// same bits with each other by digest: those of every rung and device that are held against one
-// expectation.
+// The expected outputs of a measurement, from the oracle: everything up to 2^30 fused steps, else
+// at least 4,096 elements (corners, edges, random) a slot. Outputs that must have the same bits are
+// compared by digest: those of every rung and device that are held against one expectation.
 //
-// Each input is kept as `windows` overlapping stretches of one array, a little apart, so that every
-// launch of a timed batch reads other values without a copy of the data for each. One stretch more
+// Each input is kept as `windows` overlapping chunks of one array, a little apart, so that every
+// launch of a timed batch reads other values without a copy of the data for each. One more chunk
 // is kept back for the end: data that no launch has seen.
 #pragma once
 

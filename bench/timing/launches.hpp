@@ -18,13 +18,13 @@ namespace trine::bench {
 
 class Launches {
  public:
-  /// Takes memory, fills it and launches once, which doesn't count. What is referred to outlives
-  /// this.
+  /// Takes memory, fills it and launches once, which doesn't count. The arguments taken by
+  /// reference must outlive this.
   Launches(Queue& queue, const Problem& problem, Expectation& expectation, std::string rung);
 
   const Choice& choice() const { return choice_; }
   double first_seconds() const { return first_seconds_; }  ///< with what it compiled
-  /// Of all slots.
+  /// The bytes of all slots' outputs.
   uint64_t output_bytes() const { return stride_ * uint64_t(slots()); }
 
   /// Seconds of the next launch, by the device's clock. Throws ClockStandsStill.
@@ -39,7 +39,7 @@ class Launches {
   /// Checks what was launched last too: empty, or what is wrong with any output since this was
   /// asked before.
   std::string failure();
-  /// Of the first slot that was checked last.
+  /// The digest of the first slot in the last check.
   uint64_t digest() const { return digest_; }
   /// Both clocks and unseen data, once all outputs are checked: nothing can be launched afterwards.
   /// `single` and `shortest` are the figures of a single launch and of the shortest way there was.
@@ -51,11 +51,11 @@ class Launches {
  private:
   int slots() const { return int(operations_.size()); }
   Choice launch_slot(int slot) { return launch(queue_, operations_[size_t(slot)], rung_); }
-  /// Of what is launched next; its slot is poisoned.
+  /// The slot of the next launch; it is poisoned.
   int next_slot();
 
   void load(size_t input, std::span<const std::byte> data);
-  /// Of the outputs; there once the queue has been waited for.
+  /// Fetches bytes of the outputs; they are there once the queue has been waited for.
   std::vector<std::byte> fetch(uint64_t offset, uint64_t bytes);
   void poison(int first, int count);
 
@@ -76,7 +76,7 @@ class Launches {
   /// input, which becomes the one behind it. From then on only check_changed() tells what the slot
   /// must hold.
   void change(std::optional<uint64_t> element = {});
-  /// The same with an element drawn anew each time. False where there are no two.
+  /// The same with another random element each time. False where there are no two.
   bool change_one();
   std::string check_changed();
 

@@ -108,7 +108,7 @@ Timed timed(double median, const Interval& interval) {
   return figure;
 }
 
-/// What the caller sees of both: the cpu's time and the device's.
+/// The times that the caller sees: the cpu's and the device's.
 struct Race {
   Timed cpu, device;
   bool lost() const { return cpu.interval.high < device.interval.low; }
@@ -166,7 +166,7 @@ std::string pays_text(const std::vector<Pair>& found, Race Pair::*race, const ch
   return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
 }
 
-/// What the time of the call is.
+/// How much of the call's time is copying and allocating.
 std::string phases_text(const Result& call) {
   const double copying = (call.h2d.value_or(0) + call.d2h.value_or(0)) / *call.total;
   return fmt::format(" {:.0f} % of the call is copying, {:.0f} % allocating.", 100 * copying,

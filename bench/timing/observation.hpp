@@ -1,5 +1,5 @@
-// What `compare` prints: a table for each group of problems that differ in size alone, and under it
-// one sentence on the call on host data, computed from the run.
+// The output of `compare`: a table for each group of problems that differ in size alone, and under
+// it one sentence on the call on host data, computed from the run.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class Report {
   bool sampled_ = false;
 };
 
-/// What the columns hold, in one line.
+/// The meaning of the columns, in one line.
 inline constexpr const char* kLegend =
     "time: the kernel on resident data, by the device's clock. call: one call on host data, by the "
     "caller's; "

@@ -19,9 +19,9 @@ bool may_be_cached(const Problem& problem) {
   return !rated_by_flops(problem) && footprint(problem) < kBeyondCaches;
 }
 
-/// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it,
-/// twice, because they store beside; on GPUs four bytes a cycle for each lane, which does one fused
-/// step. The best that was measured so far.
+/// The rate that no kernel passes whose data lies in the nearest cache: on cores the rate of
+/// reading it, twice, because they store beside; on GPUs four bytes a cycle for each lane, which
+/// does one fused step. The best that was measured so far.
 Roof cache_roof(const Device& device, bool again) {
   static std::map<std::string, double> known;
   const auto [entry, is_new] = known.try_emplace(device.id(), 0);
@@ -61,7 +61,8 @@ std::vector<double> joined(const Case& all, ListOf list_of) {
   return values;
 }
 
-/// What keeps a case from being right in every round: a wrong result before a refusal; or nothing.
+/// The result because of which a case isn't right in every round: a wrong one before a refusal; or
+/// nothing.
 const Result* worst(const Case& all) {
   const Result* refused = nullptr;
   for (const Result* one : all) {
@@ -220,8 +221,8 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
     }
   std::vector<Result> results;
   for (const Case& all : cases) {
-    // Of launches about as long as those that are repeated back to back, some rounds have no such
-    // figure (an early end leaves some without any); a wrong one counts all the same.
+    // Where a single launch is about as long as one repeated back to back, some rounds have no
+    // sustained figure (an early end leaves some without any); a wrong one counts all the same.
     const auto single = find(*all.front(), "single");
     const bool is_left_out =
         all.front()->method == "sustained" && single != cases.end() && all.size() < single->size();

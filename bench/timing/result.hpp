@@ -27,12 +27,12 @@ struct Result {
   std::optional<double> alloc, h2d, kernel, d2h, total, first;
   int samples = 0;
   double spread = 0;
-  /// Of the kernel on resident data, of the total else: the median of each round, and where that of
-  /// a further round would fall nine times in ten.
+  /// The kernel's time on resident data, else the total: the median of each round, and the interval
+  /// in which that of a further round would fall nine times in ten.
   std::vector<double> rounds;
   Interval interval;
-  /// Of a resident result where it was measured: what a caller waits by the host's clock, from
-  /// submitting the operation to the end of its wait.
+  /// The caller's wait by the host's clock, from submitting the operation to the end of the wait:
+  /// for a resident result, where it was measured.
   Timed waited;
   double rate = 0;  ///< of the kernel: bytes/s or flop/s
   Roof roof;
@@ -45,7 +45,7 @@ struct Result {
 
   bool vendor() const { return numerics == Numerics::vendor; }
   bool wrong() const { return !verified && !skipped; }
-  /// What ran, and why.
+  /// Notes which kernel ran, and why.
   void take(const Choice& choice);
 };
 
@@ -62,7 +62,7 @@ void settle_roof(const Device& device, uint64_t written, const std::function<dou
 /// A rate that the device can't have even so is a defect of the measurement: empty, or in words.
 std::string above_roof(const Device& device, const Result& result);
 
-/// What checks a gemm above 2^30 fused steps, as a sentence.
+/// How a gemm above 2^30 fused steps is checked, as a sentence.
 inline constexpr const char* kSampledNote =
     "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all bits with each "
     "other.";
@@ -88,8 +88,8 @@ bool is_above_roof(const std::vector<Result>& results);
 void print_reasons(const std::vector<Result>& results);
 
 // Rounds: the same cases measured again and again, each time in fresh memory, with all the others
-// between. What memory a run happens to get, and what else the machine does meanwhile, then shows
-// in the figures.
+// between. The figures then show which memory a run happens to get, and the other work of the
+// machine meanwhile.
 
 /// The results of one problem, a list a round, as one list: medians of the rounds, each round's own
 /// in `rounds`, the interval from them; right where every round was right.

@@ -24,9 +24,9 @@ struct Ceilings {
 Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
 Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
 
-/// Of the dtypes that `results` have on each device, the arithmetic's roofs that `roofs` doesn't
-/// hold yet: a reduction's or transpose's results bring the memory's alone, and a page draws both.
-/// None where the work ended early.
+/// Adds the arithmetic's roofs that `roofs` doesn't hold yet, for the dtypes that `results` have on
+/// each device: a reduction's or transpose's results bring the memory's alone, and a page draws
+/// both. None where the work ended early.
 void add_arithmetic(const std::vector<Result>& results, nlohmann::ordered_json& roofs);
 
 }  // namespace trine::bench

@@ -1,4 +1,4 @@
-// What every measuring command does with devices and rungs: choose them, measure one rung on one
+// The work of every measuring command with devices and rungs: choose them, measure one rung on one
 // problem whatever it answers, and hold the results against each other.
 #pragma once
 
@@ -110,7 +110,7 @@ inline void compare_digests(std::vector<Result>& results) { Digests().compare(re
 /// where none is right.
 bool judge(std::vector<Result>& results);
 
-/// What every table of a ladder is measured with: one rung after the other, each held against the
+/// Measures every table of a ladder: one rung after the other, each held against the
 /// oracle and against the bits of all before it, before a line of it is printed.
 class LadderRun {
  public:
@@ -132,8 +132,8 @@ class LadderRun {
   std::vector<Result> keep(std::vector<Result> results);
 
  private:
-  /// The rungs of a line share their data and its reference: making them anew takes longer than the
-  /// rung.
+  /// The rungs of a line share their data and its reference: to make them again takes longer than
+  /// the rung.
   Expected expect(const Problem& problem);
   uint64_t seed_;
   std::string expected_;  ///< the problem, in words
@@ -141,7 +141,7 @@ class LadderRun {
   Digests digests_;
 };
 
-/// What a command's work came to; `nothing` is no success, however early it ended.
+/// The outcome of a command's work; `nothing` is no success, however early it ended.
 enum class Outcome { good, failed, nothing };
 /// `failed` where any result is wrong, `nothing` where none is right; where there is no result but
 /// there are `roofs`, these are what was asked for.

@@ -14,7 +14,7 @@ namespace {
 volatile std::sig_atomic_t asked = 0;
 std::atomic<bool> left_behind = false;
 
-/// Of the one that lives, or lived last.
+/// The state of the Control that lives, or lived last.
 struct State {
   std::mutex mutex;
   std::chrono::steady_clock::time_point begin;

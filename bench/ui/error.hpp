@@ -1,4 +1,4 @@
-// What the program says when it refuses: one line on stderr and exit code 2; a result that failed
+// The program's answer when it refuses: one line on stderr and exit code 2; a result that failed
 // its verification is exit code 1.
 #pragma once
 

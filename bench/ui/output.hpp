@@ -10,9 +10,9 @@ namespace trine::bench {
 /// Throws Refusal where no file of that name could be written.
 void check_writable(const std::string& path);
 
-/// What `write` puts out goes to a temporary beside `path`, which then takes its place and, of a
-/// file that was there, its mode. Links are followed; what is no file (/dev/null, a pipe) is
-/// written as it is. Throws Refusal, and leaves nothing new, where that fails.
+/// The output of `write` goes to a temporary beside `path`, which then takes its place and, if
+/// a file was there, that file's mode. Links are followed; a path that is no file (/dev/null, a
+/// pipe) is written directly. Throws Refusal, and leaves nothing new, where that fails.
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace trine::bench

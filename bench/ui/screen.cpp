@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMost = 100, kFewest = 40;
 
-/// What the command line said: one for the program, as is its standard output.
+/// The command line's options: one for the program, as is its standard output.
 struct {
   bool wide = false;
   std::string color = "auto";

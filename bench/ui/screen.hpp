@@ -1,4 +1,5 @@
-// What people see on the standard output: lines that fit, and colours where it is a terminal.
+// The text that people see on the standard output: lines that fit, and colours where it is a
+// terminal.
 #pragma once
 
 #include <fmt/format.h>

@@ -23,8 +23,8 @@ std::string arms_text(double low, double value, double high);
 
 /// Prints the columns aligned, the first `names` and the last to the left, figures to the right.
 /// The first row is the head; an empty row is an empty line. Columns that are empty or "-" in every
-/// row are left out, and those of the heads in `hidden` but with --wide. What is wider than the
-/// screen is made to fit: names, verdicts and heads of several words are broken; if that isn't
+/// row are left out, and those of the heads in `hidden` but with --wide. A table that is wider than
+/// the screen is made to fit: names, verdicts and heads of several words are broken; if that isn't
 /// enough, further columns follow below, behind the names once more.
 void print_table(const std::vector<std::vector<std::string>>& rows, size_t names = 3,
                  const std::vector<std::string>& hidden = {});

@@ -13,7 +13,7 @@
 
 namespace trine::mpi::detail {
 
-/// What a rank asks for, as far as it must be the same on all; compared as bytes.
+/// The call that a rank asks for, as far as it must be the same on all; compared as bytes.
 struct Asked {
   enum Call : uint8_t { merge, exact_sum, elementwise, partial, matrices };
   /// A dtype or a map that doesn't matter.
@@ -30,8 +30,8 @@ struct Asked {
   /// "allreduce: sum of 1000 f64". Calls with matrices have words of their own.
   std::string words() const;
 
-  /// What a message carries: a sum; the words of a Partial that a value and its index are; of a
-  /// product of floats, whose blocks follow, how many words the longest state has.
+  /// The content of a message: a sum; the words of a Partial that has a value and its index; for a
+  /// product of floats, whose blocks follow, the number of words of the longest state.
   enum class Load { sum, value, length };
   Load load() const;
   /// The state of a Partial of what is asked for, which goes on with `words`.
@@ -55,13 +55,13 @@ struct Head {
 };
 static_assert(sizeof(Head) == head_bytes);
 
-/// MPI's operations over heads, and over states of sums where a window is too narrow. Of a sum that
-/// leaves what a state holds, the first word is `too_large`.
+/// MPI's operations over heads, and over states of sums where a window is too narrow. Where a
+/// sum exceeds a state, its first word is `too_large`.
 constexpr uint64_t too_large = ~0ull;
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*);
 extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI_Datatype*);
 
-/// What a rank says when there is trouble: a plain block of bytes that all ranks gather.
+/// The report of a rank when a call fails: a plain block of bytes that all ranks gather.
 struct Report {
   uint32_t status = TRINE_OK;
   char sentence[1020] = {};  ///< how it failed; else what it asks for

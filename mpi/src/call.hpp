@@ -41,7 +41,7 @@ class Call : public Pending {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Runs the call to its end; throws its error. What is pending ends before.
+  /// Runs the call to its end; throws its error. Pending calls end before.
   void run();
   /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may
   /// go on at once.

@@ -21,8 +21,8 @@ struct User {
   Held channel;
 };
 
-/// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours
-/// frees all of it.
+/// The state that a process has once. MPI_Finalize begins with the attributes of MPI_COMM_SELF:
+/// ours frees all of it.
 struct Process {
   std::mutex mutex;
   std::atomic<bool> is_made = false;
@@ -173,7 +173,7 @@ void Channel::drain() {
 
 void advance_all() {
   Process& process = the_process();
-  // What another thread has locked, it is at work on: here, and below.
+  // A thread that holds a lock is at work on what it locked: here, and below.
   const std::unique_lock lock(process.mutex, std::try_to_lock);
   if (!lock) return;
   for (const User& user : process.users) {

@@ -1,6 +1,6 @@
-// What trine_mpi keeps of a communicator: a duplicate, so that its messages never meet the
-// program's. It is an attribute of the program's communicator, made by the first call on that and
-// freed with it.
+// The channel that trine_mpi keeps of a communicator: a duplicate, so that its messages never meet
+// the program's. It is an attribute of the program's communicator, made by the first call on that
+// and freed with it.
 #pragma once
 
 #include <deque>
@@ -86,8 +86,8 @@ struct Channel {
   void join(const Distribution& distribution);
   void leave();
 
-  /// What matrices are packed into. It stays, as the first touch of a page takes as long as the
-  /// copy.
+  /// The memory that matrices are packed into. It stays, as the first touch of a page takes as long
+  /// as the copy.
   Memory messages[5];
   /// The same of vectors: a call takes it, and gives it back; of several that have begun, one has
   /// it.
@@ -119,7 +119,8 @@ struct Kind {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   MPI_Op merge = MPI_OP_NULL;
 };
-/// Of a Head, and of a state: made before the first channel, gone with MPI_Finalize after the last.
+/// The kinds of a Head and of a state: made before the first channel, gone with MPI_Finalize after
+/// the last.
 struct Kinds {
   Kind head, state;
 };

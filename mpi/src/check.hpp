@@ -17,8 +17,8 @@ void check(int code, const char* function);
 
 inline constexpr const char* kNoMemory = "Host memory is exhausted.";
 
-/// What went wrong on this rank, kept until all ranks know. To keep it takes no memory, which may
-/// be what is missing.
+/// The error of this rank, kept until all ranks know. To keep it takes no memory, as memory may be
+/// exhausted.
 using Failure = std::exception_ptr;
 
 /// Runs `work`, and keeps its failure; the first stays.

@@ -19,7 +19,7 @@ class Elementwise : public PlacedCall<Place> {
  public:
   using ConstView = typename Place::ConstView;
   using View = typename Place::View;
-  /// To `root`, or everywhere. What the options point to stays until the call has ended.
+  /// To `root`, or everywhere. The objects that the options point to stay until the call has ended.
   Elementwise(MPI_Comm comm, Function function, const ConstView& input, const View& output,
               int root, const typename Place::Options& options);
   ~Elementwise() override {
@@ -78,8 +78,8 @@ class Elementwise : public PlacedCall<Place> {
   bool is_copy_ = false;  ///< one rank, on the host: its values are the results, its rank is 0
   int64_t piece_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
-  /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's
-  /// piece.
+  /// By rank: the lengths of a piece's slices and where they begin; the same of my slice in each
+  /// rank's piece.
   std::vector<int> slices_, begins_, mine_, rows_;
   std::vector<Memory> memory_;
 };

@@ -1,9 +1,12 @@
 // Distributed matrices, one dimension at a time: which elements a process has, and which two
 // processes share.
 //
-//   global  0 1 2 3 4 5 6 7 8        dealt out in blocks of 2 over 2 processes, and in blocks of 3 over 2:
-//   from    0 0 1 1 0 0 1 1 0        what process 0 of the first sends to process 0 of the second is 0 1 | 8:
-//   to      0 0 0 1 1 1 0 0 0        runs of its own elements, {0, 2} and {4, 1}; the receiver has them at {0, 2} and {5, 1}
+//   global  0 1 2 3 4 5 6 7 8
+//   from    0 0 1 1 0 0 1 1 0        dealt out in blocks of 2 over 2 processes
+//   to      0 0 0 1 1 1 0 0 0        dealt out in blocks of 3 over 2 processes
+//
+// Process 0 of the first sends 0 1 | 8 to process 0 of the second: runs of its own elements, {0, 2}
+// and {4, 1}; the receiver has them at {0, 2} and {5, 1}.
 #pragma once
 
 #include <trine/mpi_matrix.hpp>

@@ -9,9 +9,9 @@ namespace trine::mpi::detail {
 
 class PartialCall : public Call {
  public:
-  /// Of `partial`, which all ranks have, or `root` alone.
+  /// Merges `partial`; all ranks have the result, or `root` alone.
   PartialCall(MPI_Comm comm, Partial& partial, int root);
-  /// Of what `add` adds on this rank to the Partial of nothing.
+  /// Merges the values that `add` adds on this rank to the Partial of nothing.
   template <class Add>
   PartialCall(MPI_Comm comm, Partial& partial, Function function, Map map, Dtype dtype, Add&& add)
       : Call(channel_of(comm)), partial_(partial) {
@@ -25,7 +25,7 @@ class PartialCall : public Call {
 
  private:
   bool work(MPI_Request* request) override;
-  /// What merges blocks may lack memory, or refuse them.
+  /// The merge of blocks may lack memory, or refuse them.
   bool can_fail() const noexcept override { return has_blocks(); }
   ExactSum::State whole() const override;
   void finish() override;

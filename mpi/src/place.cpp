@@ -8,14 +8,14 @@
 #include <cstring>
 #include <string_view>
 
-// Of Open MPI (mpi-ext.h) and those derived from it; others don't say.
+// Open MPI (mpi-ext.h) and libraries derived from it have this function; others don't say.
 extern "C" [[gnu::weak]] int MPIX_Query_cuda_support();
 
 namespace trine::mpi::detail {
 namespace {
 
-/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's
-/// queues'. cuda/device.cpp reads it, too: with `direct` no memory comes from a pool. What lies
+/// The value of TRINE_MPI_DEVICE_MEMORY: whether MPI is given CUDA's memory, or not even the cpu's
+/// queues'. cuda/device.cpp reads it, too: with `direct` no memory comes from a pool. The code
 /// between, the contract and the public API, doesn't know of MPI.
 enum class Wanted { by_default, staged, direct, unknown };
 constexpr const char* kWanted = "TRINE_MPI_DEVICE_MEMORY";
@@ -210,7 +210,7 @@ void OnDevice::begin() {
   is_taken_ = does_block_ && takes_memory_of(device);
   if (is_taken_) context_ = device.native().context;
   if (does_block_) return;
-  // What the program asks of its queue meanwhile isn't waited for.
+  // The call doesn't wait for work that the program gives its queue meanwhile.
   Queue own(device);
   own.wait(queue_.record());
   queue_ = side_ = own;

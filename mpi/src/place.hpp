@@ -170,7 +170,7 @@ class OnDevice {
 
   /// From here on copies have a queue of their own, behind what the program's has now.
   void split();
-  /// What the program's queue does next comes after the copies so far.
+  /// The next work of the program's queue comes after the copies so far.
   void join();
   /// The copies that come next go where the work before used(slot) was.
   void reuse(int slot);
@@ -213,8 +213,7 @@ class PlacedCall : public Call {
     place_.finish(none);
   }
 
-  /// What this rank's device, or its rung, has against the work: asked before any rank's data
-  /// moves.
+  /// Asks whether this rank's device, or its rung, refuses the work, before any rank's data moves.
   void plan_reduce(Function function, const trine::View& from, const trine::View& to) {
     place_.plan(channel(), Reduce{.function = function,
                                   .axis = Axis::each_column,

@@ -7,7 +7,7 @@ namespace trine::mpi::detail {
 
 class SumCall : public Call {
  public:
-  /// Of `sum`, which all ranks have, or `root` alone.
+  /// Merges `sum`; all ranks have the result, or `root` alone.
   SumCall(MPI_Comm comm, ExactSum& sum, int root) : SumCall(comm, sum) {
     asked_.root = root;
     attempt(failure_, [&] { check_root(); });
@@ -15,7 +15,7 @@ class SumCall : public Call {
   SumCall(MPI_Comm comm, ExactSum& sum) : Call(channel_of(comm)), sum_(sum) {
     bring(Window(sum.state()));
   }
-  /// Of what `add` adds to a sum on this rank.
+  /// Merges the values that `add` adds to a sum on this rank.
   template <class Add>
   SumCall(MPI_Comm comm, ExactSum& sum, Map map, Dtype dtype, Add&& add)
       : Call(channel_of(comm)), sum_(sum) {

@@ -1,4 +1,4 @@
-// The transpose of a distributed matrix. What one rank sends another is a dense matrix: some of its
+// The transpose of a distributed matrix. One rank sends another a dense matrix: some of its
 // rows and columns, which are runs of rows times runs of columns (matrix.hpp). It goes column by
 // column of a, and both sides know its place. Messages go in chunks, so that the memory is bounded
 // and MPI's counts are small; a chunk is packed while the one before is under way. The

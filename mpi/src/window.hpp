@@ -13,7 +13,7 @@ class Window {
  public:
   Window() = default;
   explicit Window(const ExactSum::State& state);
-  /// Of the sum of one number.
+  /// The window of the sum of one number.
   explicit Window(double value) noexcept;
 
   void merge(const Window& other) noexcept;

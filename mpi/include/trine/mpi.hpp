@@ -8,33 +8,34 @@
 /// double total = trine::mpi::sum(part, MPI_COMM_WORLD);  // exact, rounded once, on all ranks
 /// std::cout << total << "\n";
 /// ```
-/// CMake: `find_package(trine COMPONENTS mpi)`, target trine::mpi; pkg-config: trine-mpi. Of MPI
-/// (3.0 or later) the C API alone is used. The program calls MPI_Init or MPI_Init_thread, and
-/// MPI_Finalize.
+/// CMake: `find_package(trine COMPONENTS mpi)`, target trine::mpi; pkg-config: trine-mpi. The
+/// library uses the C API of MPI (3.0 or later) alone. The program calls MPI_Init or
+/// MPI_Init_thread, and MPI_Finalize.
 ///
 /// All functions are collective: all ranks of the communicator call them, in one order, as MPI's
-/// own. What has to be the same on all ranks is named at each function; whether it is, the first
-/// message of each call shows, before anything else moves. The first call on a communicator
+/// own. Each function names the arguments that must be the same on all ranks; the first message of
+/// each call checks that they are, before anything else moves. The first call on a communicator
 /// duplicates it, without its hints, so that no message of the program meets one of Trine's. All
 /// ranks wait for that, also in a call that doesn't block otherwise. The duplicate is freed with
 /// the communicator, or by MPI_Finalize.
 ///
-/// Errors: Error. What a rank finds wrong with its arguments, data or device (as thrown by the
-/// functions of <trine/host.hpp>), and what isn't the same on all ranks (invalid_argument), all
-/// ranks throw, with one sentence that names the ranks; nothing was written then, if it was found
-/// before the data moved. These concern one rank alone: invalid_argument where MPI isn't
-/// initialized or has ended, for MPI_COMM_NULL and for an intercommunicator; backend_error with
-/// MPI's own sentence where MPI fails, if the error handler of the communicator lets it return. MPI
-/// may then go on to use the inputs and outputs of a call that doesn't block.
+/// Errors: Error. All ranks throw where a rank finds an error in its arguments, data or device (as
+/// thrown by the functions of <trine/host.hpp>), and where an argument isn't the same on all ranks
+/// (invalid_argument). One sentence names the ranks; nothing was written then, if the error was
+/// found before the data moved. These errors concern one rank alone: invalid_argument where MPI
+/// isn't initialized or has ended, for MPI_COMM_NULL and for an intercommunicator; backend_error
+/// with MPI's own sentence where MPI fails, if the error handler of the communicator lets it
+/// return. MPI may then go on to use the inputs and outputs of a call that doesn't block.
 ///
-/// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone. So a program asks
-/// MPI_Init_thread for
-/// - MPI_THREAD_FUNNELED, if it calls in its main thread. Devices have threads of their own, which never call MPI;
-///   with MPI_THREAD_SINGLE, as by MPI_Init, the standard knows no such threads, but Open MPI and MPICH don't
-///   tell these two levels apart.
+/// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone. So a
+/// program asks MPI_Init_thread for
+/// - MPI_THREAD_FUNNELED, if it calls in its main thread. Devices have threads of their own, which
+///   never call MPI; with MPI_THREAD_SINGLE, as by MPI_Init, the standard knows no such threads,
+///   but Open MPI and MPICH don't tell these two levels apart.
 /// - MPI_THREAD_SERIALIZED, if several threads call one after another, also on one communicator.
-/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own. test() and
-///   wait() of one thread may carry on what another has begun: until a Request has ended, its buffers and options belong to it.
+/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own.
+///   test() and wait() of one thread may carry on a call that another has begun: until a Request
+///   has ended, its buffers and options belong to it.
 #pragma once
 
 // C++ bindings, which MPI 3 took away, bring a library of their own.
@@ -59,11 +60,12 @@ namespace trine::mpi {
 /// fixed tree over the ranks. Each rank receives a slice of all ranks' values, reduces it on its
 /// device, and the results are gathered.
 /// - function: the same on all ranks.
-/// - input: this rank's values, a dense vector or row-major matrix of f32, f64, i32, i64, u32 or u64; dtype
-///   and length the same on all ranks. It isn't copied; a rank needs memory for at most 64 MiB of values
-///   and their results, longer vectors go in pieces of that, so their bytes may exceed what MPI's counts hold.
-/// - output: as many elements, of result_dtype(function, Map::identity, dtype), dense. It may be the
-///   input itself, where both have one size; else they share no memory.
+/// - input: this rank's values, a dense vector or row-major matrix of f32, f64, i32, i64, u32 or
+///   u64; dtype and length the same on all ranks. It isn't copied; a rank needs memory for at most
+///   64 MiB of values and their results. Longer vectors go in pieces of that size, so their bytes
+///   may exceed MPI's counts.
+/// - output: as many elements, of result_dtype(function, Map::identity, dtype), dense. It may be
+///   the input itself, where both have one size; else they share no memory.
 /// - comm: the ranks that take part.
 /// - options: where and how this rank computes; they may differ from rank to rank. No event. With
 ///   Numerics::fast the promise is fast's; what options point to tells of the last piece.
@@ -73,7 +75,8 @@ namespace trine::mpi {
 /// ```cpp
 /// std::vector<double> forces(100, 0.1), total(100);
 /// trine::mpi::allreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
-/// trine::mpi::allreduce(trine::Function::max, total, total, MPI_COMM_WORLD, {.device = "cpu"});  // in place
+/// trine::mpi::allreduce(trine::Function::max, total, total, MPI_COMM_WORLD,
+///                       {.device = "cpu"});  // in place
 /// std::vector<int64_t> where(100);  // the rank that has the smallest
 /// trine::mpi::allreduce(trine::Function::argmin, forces, where, MPI_COMM_WORLD);
 /// ```
@@ -96,19 +99,20 @@ struct QueueOptions {
   /// The promise that reductions and products ask for: reproducible, fast or accurate, which gemm
   /// refuses for f32.
   Numerics numerics = Numerics::reproducible;
-  /// Of gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
+  /// For gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
   bool continues = false;
 };
 
 /// The same of vectors in a device's memory. Some ranks of a call may have theirs there, and others
 /// in host memory.
 /// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all
-/// of its work has
-///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
-/// - input, output: dense views of the device's memory. Each rank has to have room there for at most 64 MiB of
-///   values and their results; with what MPI needs in pinned memory, it stays with `comm` for the next call.
+///   of its work has ended. An adopted cl_command_queue is of Trine's own context
+///   (Device::native()).
+/// - input, output: dense views of the device's memory. Each rank needs room there for at most
+///   64 MiB of values and their results. That memory, and the pinned memory that MPI needs, stay
+///   with `comm` for the next call.
 /// - options: may differ from rank to rank.
-/// What MPI moves goes through pinned memory, but where MPI is given the device's (docs/mpi.md,
+/// MPI's data goes through pinned memory, but where MPI is given the device's (docs/mpi.md,
 /// "Data on devices"). A rank that loses its device while the sum of one number is written throws
 /// alone.
 /// ```cpp
@@ -178,9 +182,9 @@ TRINE_API ExactSum exact_sum(Queue& queue, const View& part, Map map, MPI_Comm c
 TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Comm comm);
 
 /// Merges what the Partials of all ranks have seen; each then has the whole.
-/// - partial: of one function, map and dtype on all ranks. No index is seen by two ranks, where indices matter;
-///   a product of floats that has an element twice, or in the end more pieces than a state holds, is an error of all
-///   ranks. Of an error it is what it was before.
+/// - partial: of one function, map and dtype on all ranks. No index is seen by two ranks, where
+///   indices matter; a product of floats that has an element twice, or in the end more pieces than
+///   a state holds, is an error of all ranks. After an error it is what it was before.
 /// - comm: the ranks that take part.
 /// ```cpp
 /// int rank = 0;
@@ -195,12 +199,11 @@ TRINE_API void allreduce(Partial& partial, MPI_Comm comm);
 /// what they were.
 TRINE_API void reduce(Partial& partial, int root, MPI_Comm comm);
 
-/// What the ranks' parts of one array have in common, on all ranks.
+/// The Partial of one array of which each rank has a part, on all ranks.
 /// - function, map, and the dtype of `part`: the same on all ranks; what Partial takes.
 /// - part: this rank's part, of any length, strides and place, as for exact_sum().
 /// - first: the index of its first element in the whole, whose other elements follow without a gap.
-/// It
-///   matters to argmin, argmax and prod of floats alone. The ranks' parts may lie in any order.
+///   It matters to argmin, argmax and prod of floats alone. The ranks' parts may lie in any order.
 /// - comm, options: as for exact_sum().
 TRINE_API Partial partial(Function function, const ConstHostView& part, int64_t first, Map map,
                           MPI_Comm comm, const HostOptions& options = {});
@@ -235,15 +238,16 @@ auto dot(const X& x, const Y& y, MPI_Comm comm, const HostOptions& options = {})
       .template round<ElementOf<X>>();
 }
 
-/// What trine::min(), max(), argmin(), argmax() and prod() give for the whole, of the ranks' parts;
-/// `first` as for partial().
+/// The results of trine::min(), max(), argmin(), argmax() and prod() for the whole, from the ranks'
+/// parts; `first` as for partial().
 /// ```cpp
 /// int rank = 0;
 /// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 /// std::vector<float> part = {2.0f + rank, 1.0f + rank};
 /// float smallest = trine::mpi::min(part, MPI_COMM_WORLD);                 // 1
 /// int64_t where = trine::mpi::argmin(part, 2 * rank, MPI_COMM_WORLD);     // 1
-/// float product = trine::mpi::prod(part, 2 * rank, MPI_COMM_WORLD);       // one tree on any number of ranks
+/// // One tree on any number of ranks:
+/// float product = trine::mpi::prod(part, 2 * rank, MPI_COMM_WORLD);
 /// std::cout << smallest << " " << where << " " << product << "\n";
 /// ```
 template <HostRange Range>
@@ -314,7 +318,8 @@ class TRINE_API Request {
 /// for all ranks, as it duplicates it.
 /// ```cpp
 /// std::vector<double> forces(1000, 0.1), total(1000);
-/// trine::mpi::Request request = trine::mpi::iallreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
+/// trine::mpi::Request request =
+///     trine::mpi::iallreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
 /// while (!request.test()) {}  // or something that leaves both alone
 /// ```
 TRINE_API Request iallreduce(ExactSum& sum, MPI_Comm comm);
@@ -325,9 +330,10 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
-/// Of vectors in a device's memory. The call's own work has a queue of its own, behind what `queue`
-/// has now; it neither waits for what the program gives `queue` meanwhile nor is waited for there.
-/// The sum of one number each waits for what was there before.
+/// The same of vectors in a device's memory. The call's own work has a queue of its own, behind the
+/// work that `queue` has now; it doesn't wait for work that the program gives `queue` meanwhile,
+/// and that work doesn't wait for it. The sum of one number each waits for the work that was there
+/// before.
 TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
                              MPI_Comm comm, const QueueOptions& options = {});
 TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,

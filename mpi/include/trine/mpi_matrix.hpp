@@ -99,7 +99,7 @@ struct Matrix {
 struct ConstMatrix {
   ConstMatrix(const Distribution& is_distributed, const ConstHostView& part) noexcept
       : distribution(is_distributed), local(part) {}
-  /// What may be written may also be read.
+  /// A matrix that may be written may also be read.
   ConstMatrix(const Matrix& matrix) noexcept
       : ConstMatrix(matrix.distribution, ConstHostView(matrix.local)) {}
 
@@ -160,19 +160,20 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 /// blocks: each element of c is one chain, k ascending. By SUMMA: the parts of a go along the
 /// grid's rows, those of b along its columns.
 /// - alpha, beta: as for trine::gemm(); the same on all ranks. With beta = 0, c is not read; with
-/// alpha = 0, a and b
-///   are not.
-/// - a, b, c: m x k, k x n and m x n, all f32, f64 or i32, on one grid. The rows of a and of c are dealt out alike, as
-///   the columns of b and of c; how k is, is free for each of a and b. c shares no memory with a or b.
+///   alpha = 0, a and b are not.
+/// - a, b, c: m x k, k x n and m x n, all f32, f64 or i32, on one grid. The rows of a and of c are
+///   dealt out alike, and so are the columns of b and of c; a and b may each deal out k in its own
+///   way. c shares no memory with a or b.
 /// - comm: the ranks that take part.
-/// - options: where and how this rank multiplies; they may differ from rank to rank, but for `continues`, with which
-///   the chains begin at c. No event. With Numerics::fast the promise is fast's, for each part of k; Numerics::accurate
-///   is refused for f32. What options point
-///   to tells of the last part.
-/// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but together no more than 64 MiB
-/// where two of each fit there; none for an operand that the grid has in one column (a) or row (b). It stays with `comm`
-/// for the next call. With beta other than 0 also for one more part like c's. Column-major parts go as they are, others
-/// are transposed on the way.
+/// - options: where and how this rank multiplies; they may differ from rank to rank, but for
+///   `continues`, with which the chains begin at c. No event. With Numerics::fast the promise is
+///   fast's, for each part of k; Numerics::accurate is refused for f32. The results that options
+///   point to tell of the last part.
+/// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but
+/// together no more than 64 MiB where two of each fit there; none for an operand that the grid has
+/// in one column (a) or row (b). It stays with `comm` for the next call. With beta other than 0 a
+/// rank also needs memory for one more part like c's. Column-major parts go as they are, others are
+/// transposed on the way.
 /// An error that is found before data moves leaves c as it was; a device that fails later doesn't.
 /// ```cpp
 /// int ranks = 1, rank = 0;
@@ -186,7 +187,8 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 /// const auto as_matrix = [&](std::vector<double>& part) {
 ///   return trine::mpi::matrix(rows, part.data(), MPI_COMM_WORLD);
 /// };
-/// trine::mpi::gemm(1, as_matrix(a), as_matrix(b), 0, as_matrix(c), MPI_COMM_WORLD);  // all elements 100
+/// // All elements are 100:
+/// trine::mpi::gemm(1, as_matrix(a), as_matrix(b), 0, as_matrix(c), MPI_COMM_WORLD);
 /// ```
 TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
                     const Matrix& c, MPI_Comm comm, const HostOptions& options = {});
@@ -203,9 +205,12 @@ TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, do
 /// int ranks = 1;
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 /// trine::Queue queue(trine::open("cpu"));
-/// trine::mpi::Distribution rows = {.rows = 64, .cols = 64, .block_rows = 8, .block_cols = 64, .grid_rows = ranks};
-/// trine::mpi::DeviceMatrix a = trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
-/// trine::mpi::DeviceMatrix c = trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
+/// trine::mpi::Distribution rows = {
+///     .rows = 64, .cols = 64, .block_rows = 8, .block_cols = 64, .grid_rows = ranks};
+/// trine::mpi::DeviceMatrix a =
+///     trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
+/// trine::mpi::DeviceMatrix c =
+///     trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
 /// const double half = 0.5;
 /// trine::fill(queue, a.local, &half);
 /// trine::mpi::gemm(queue, 1, a, a, 0, c, MPI_COMM_WORLD);  // all elements 16

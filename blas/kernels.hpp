@@ -70,8 +70,8 @@ struct Flags {
     if (raised != 0) std::feraiseexcept(raised);
   }
 };
-/// f() in the default floating-point environment. What is invalid or overflows in it, the caller is
-/// told.
+/// f() in the default floating-point environment. The caller is told
+/// of invalid operations and overflows in it.
 template <class F>
 auto in_default_environment(F f) {
   Flags flags;

@@ -196,7 +196,7 @@ HWY_INLINE Near near(int64_t n, double sum, double magnitudes) {
   return {sum, roundings(n) * magnitudes};
 }
 
-// Of a sum of n magnitudes, or its root: the ends are multiples of it, which an infinity may be.
+// Rounds a sum of n magnitudes, or its root: the ends are multiples of it, which may be infinite.
 HWY_INLINE bool rounds(int64_t n, double sum, float* result) {
   *result = static_cast<float>(sum * (1 - roundings(n)));
   return *result == static_cast<float>(sum * (1 + roundings(n)));

@@ -61,7 +61,8 @@ foreach(backend CPU OPENCL CUDA)
   trine_decide(${backend} "backend ${name}" AUTO)
 endforeach()
 
-# What device code is compiled for: code for 80 and 90a, PTX of 80 for all others. Tests have the host's code without nvcc.
+# The architectures of device code: code for 80 and 90a, PTX of 80 for all others. Tests have the
+# host's code without nvcc.
 set(TRINE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
 if(NOT TRINE_CUDA_ARCHITECTURES OR NOT TRINE_BUILD_CUDA)
   set(TRINE_CUDA_ARCHITECTURES 80 90a-real)

@@ -1,4 +1,4 @@
-# What every target of Trine shares: build type, compiler launcher, output folders, and
+# The settings that every target of Trine shares: build type, compiler launcher, output folders, and
 # `trine_flags`, which each target of ours links PRIVATE and no target of others ever sees.
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -48,8 +48,9 @@ if(TRINE_WERROR)
 endif()
 
 # Sanitizers must see every object of ours, so they are set for the whole directory tree. They slow
-# down the optimizer more than the program: with -O1 core's tuning.cpp takes twice as long to compile as with -Og.
-# Line numbers are all that their reports need of -g. What -Og doesn't know of a size it warns of.
+# down the optimizer more than the program: with -O1 core's tuning.cpp takes twice as long to
+# compile as with -Og. Their reports need only line numbers of -g. -Og warns of sizes that it
+# doesn't know.
 if(TRINE_SANITIZE)
   add_compile_options(
     "$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TRINE_SANITIZE};-fno-omit-frame-pointer;-Og;-g1;-Wno-stringop-overflow>")

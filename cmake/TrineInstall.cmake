@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: headers under include/trine, libtrine, backends under
-# lib/trine/ beside it, the trine program, and what find_package(trine) and pkg-config read.
+# The places where `cmake --install` puts files: headers under include/trine, libtrine, backends under
+# lib/trine/ beside it, the trine program, and the files that find_package(trine) and pkg-config read.
 # Everything finds everything else relative to itself, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 
@@ -91,8 +91,9 @@ endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-# What is inside these binaries, linked statically or compiled in, comes with its licence: NAME, then
-# where its text may lie, in the library's own tree or as Debian keeps it; the first that there is.
+# A library inside these binaries, linked statically or compiled in, comes with its licence: NAME,
+# then the places where its text may lie, in the library's own tree or as Debian keeps it; the first
+# text found is installed.
 function(trine_install_license name)
   foreach(place IN LISTS ARGN)
     file(GLOB texts "${place}")

@@ -66,7 +66,7 @@ function(trine_build_kokkos tree)
   set(Kokkos_ENABLE_LIBDL OFF CACHE BOOL "A private copy loads no tools")
   set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -w -ffp-contract=off")
   add_subdirectory("${tree}" "${PROJECT_BINARY_DIR}/kokkos" EXCLUDE_FROM_ALL)
-  # What Kokkos's headers warn about is not ours to mend.
+  # The warnings of Kokkos's headers are not ours to mend.
   foreach(target kokkoscore kokkoscontainers kokkosalgorithms kokkossimd)
     if(TARGET ${target})
       get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)

@@ -47,7 +47,8 @@ function(trine_add_pack name)
   set_property(GLOBAL APPEND PROPERTY TRINE_PACKS trine_pack_${name})
 endfunction()
 
-# What an earlier configuration built and this one leaves out would still be found by the registry.
+# Removes modules that an earlier configuration built and this one leaves out: the registry would
+# still find them.
 function(trine_remove_stale_modules)
   get_property(kept GLOBAL PROPERTY TRINE_MODULES)
   get_property(packs GLOBAL PROPERTY TRINE_PACKS)

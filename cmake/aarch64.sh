@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trine on aarch64: the library, the cpu backend and the tests of results, compiled here and run by
-# qemu. Every golden digest is computed anew there, and every case on every rung compared with it.
+# qemu. Every golden digest is computed again there, and every case on every rung compared with it.
 #
 #   cmake/aarch64.sh REPOSITORY BUILD ROOT KOKKOS-SOURCE [CTEST ARGS…]
 #
@@ -45,6 +45,6 @@ export QEMU_SET_ENV=LD_LIBRARY_PATH=$TRINE_AARCH64_ROOT/usr/lib/aarch64-linux-gn
 qemu-aarch64 -L /usr/aarch64-linux-gnu "$build"/bin/write_goldens "$build"/goldens.txt
 cmp "$build"/goldens.txt "$repo"/conformance/goldens.txt
 echo "aarch64: all $(wc -l < "$build"/goldens.txt) golden digests reproduced"
-# Not the death tests: they start their program anew, which the system takes for one of its own.
+# Not the death tests: they start their program again, which the system takes for one of its own.
 TRINE_REQUIRE=cpu ctest --test-dir "$build" --no-tests=error --output-on-failure \
   --parallel "${TRINE_JOBS:-$(nproc)}" -R "^($(IFS='|'; echo "${tests[*]}"))\." -E DeathTest "$@"

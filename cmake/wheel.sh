@@ -14,7 +14,7 @@ inside() { chroot "$chroot" env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/b
 inside apt-get -qq update
 inside apt-get -qq -y install --no-install-recommends python3 python3-venv libstdc++6 > /dev/null
 rm -rf "$chroot"/root/wheel && mkdir -p "$chroot"/root/wheel/wheels
-# What it needs from PyPI, for the Python in there.
+# The packages that it needs from PyPI, for the Python in there.
 "$tests"/tools/bin/pip --disable-pip-version-check download --quiet --only-binary :all: --require-hashes \
   --python-version "$(inside python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" \
   -d "$chroot"/root/wheel/wheels -r "$repo"/tests/python/requirements/numpy.txt

@@ -30,7 +30,7 @@ class Arenas {
   /// The inputs and expected output as the oracle's operation.
   const oracle::Operation& expected() const { return expected_; }
 
-  /// What is wrong with memory as it was found after the operation; "" if nothing is. Elements are
+  /// The fault in memory as it was found after the operation; "" if there is none. Elements are
   /// judged by `numerics`; everything else must be as it was.
   std::string judge(std::vector<std::vector<char>>& found, uint32_t numerics) const;
 

@@ -1,4 +1,4 @@
-// Reading the embedded goldens, and writing the file anew.
+// Reads the embedded goldens, and writes the file again.
 #include "goldens.hpp"
 
 #include <charconv>

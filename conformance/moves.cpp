@@ -35,7 +35,7 @@ void make_memory(End& end, const Device& other, Dice& dice) {
   }
 }
 
-/// What comes late: a product that takes the device a while.
+/// Makes the work behind it late: a product that takes the device a while.
 class Delay {
  public:
   Delay(const Device& device, Dice& dice) : rounds_(dice.once_in(3) ? 0 : 1 + dice.below(3)) {
@@ -127,8 +127,8 @@ Moves::Outcome Moves::fill(uint64_t seed) {
 
 namespace {
 
-/// A queue over one end's memory: the end's device's, for the host's memory the cpu's. What it is
-/// to write lies on its device before, so that nothing of it happens early.
+/// A queue over one end's memory: the end's device's, for the host's memory the cpu's. The data to
+/// write lies on its device before, so that no write happens early.
 struct Worker {
   Queue queue;  ///< none where the host's memory has no cpu backend to know it
   Buffer memory;
@@ -193,7 +193,7 @@ void lay_out(End& source, End& target, Dice& dice) {
 
 // The producer writes the source late, the copy waits for that by an event; then the producer,
 // behind an event of the copy, spoils the source, and the consumer, behind the same, reads the
-// target. What the target must hold is what the producer wrote first.
+// target. The target must hold the producer's first data.
 Moves::Outcome Moves::copy(uint64_t seed) {
   Dice dice(seed);
   End source, target;

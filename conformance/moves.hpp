@@ -30,7 +30,7 @@ struct RandomBuffer {
 
 class Moves {
  public:
-  /// Of `device`, and between it and the `others`.
+  /// Moves on `device`, and between it and the `others`.
   Moves(Device device, std::vector<Device> others);
 
   struct Outcome {

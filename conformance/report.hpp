@@ -1,4 +1,4 @@
-// What a run of the conformance cases is asked, and what it found.
+// The options of a run of the conformance cases, and its findings.
 #pragma once
 
 #include <chrono>

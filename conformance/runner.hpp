@@ -36,7 +36,7 @@ class Runner {
     const std::lock_guard lock(mutex_);
     return report_.failed;
   }
-  /// What there is so far; any thread may ask.
+  /// The report so far; any thread may ask.
   Report report() const {
     const std::lock_guard lock(mutex_);
     return report_;

@@ -201,7 +201,7 @@ static trine_status refused(const char** sentence) {
   return TRINE_INVALID_ARGUMENT;
 }
 
-/* What is unsigned in C is an integer here. */
+/* An unsigned type of C is an integer here. */
 static void take_unsigned(uint32_t function, uint32_t map, uint32_t dtype, trine_host_view_t* out) {
   const uint32_t natural = trine_result_dtype(function, map, dtype);
   if (natural == TRINE_U32 && out->dtype == TRINE_I32) out->dtype = natural;

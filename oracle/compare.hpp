@@ -10,8 +10,8 @@
 
 namespace trine::oracle {
 
-/// What a comparison found. Passing means: something was compared or there was nothing to compare,
-/// and no element differs.
+/// The findings of a comparison. Passing means: something was compared or there was nothing to
+/// compare, and no element differs.
 struct Difference {
   int64_t compared = 0, wrong = 0;
   int64_t batch = 0, row = 0, col = 0;  ///< of the first wrong element

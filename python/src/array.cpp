@@ -54,7 +54,7 @@ Device device_of(const std::string& backend, uint64_t native) {
   refuse("the array lies on a device that isn't among Trine's:", looked_at, ".");
 }
 
-/// What a capsule of DLPack holds since version 1; older ones hold the tensor alone.
+/// The content of a capsule of DLPack since version 1; older ones hold the tensor alone.
 struct Versioned {
   uint32_t major, minor;
   void* context;

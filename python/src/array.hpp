@@ -12,7 +12,7 @@ namespace trine::python {
 
 namespace nb = nanobind;
 
-/// What Python says of an array without DLPack: NumPy's of a dtype that DLPack has no word for,
+/// Python's description of an array without DLPack: NumPy's of a dtype that DLPack has no word for,
 /// pyopencl's, or one with __cuda_array_interface__.
 struct Foreign {
   std::string backend;           ///< "opencl", "cuda"; "" for the host's memory
@@ -35,10 +35,10 @@ std::string name_of(Dtype dtype);
 
 class Array {
  public:
-  /// Of a capsule of DLPack, which stays as it is: its own destructor gives the memory back. An
-  /// output must be writable.
+  /// Made of a capsule of DLPack, which stays as it is: its own destructor gives the memory back.
+  /// An output must be writable.
   Array(nb::object capsule, nb::object owner, bool writable);
-  /// Of memory that `owner` keeps.
+  /// Made of memory that `owner` keeps.
   Array(const Foreign& foreign, nb::object owner);
 
   /// The object that it was made of.
@@ -55,7 +55,7 @@ class Array {
   /// The address of the first element, or its cl_mem.
   uint64_t address() const { return reinterpret_cast<uint64_t>(memory_); }
 
-  /// Of device memory; empty for the host's.
+  /// The device of its memory; empty for the host's.
   const Device& device() const { return device_; }
   bool pinned() const { return pinned_; }
   void* queue() const { return queue_; }

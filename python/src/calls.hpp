@@ -8,7 +8,7 @@
 
 namespace trine::python {
 
-/// What a caller may say of any operation.
+/// The options that a caller may give to any operation.
 struct Call {
   std::string device = "auto";  ///< for data in the host's memory
   std::string rung;

@@ -20,9 +20,9 @@ Flight::Flight() {
   if (ending) {
     if (std::this_thread::get_id() == ender)
       throw Error(Status::unsupported, "The interpreter is ending; no call begins any more.");
-    // A daemon thread, which the process's end is about to end. What it would print of an error
-    // could be in the way of the interpreter's last flush, which is fatal; so it stays here, as
-    // CPython's own waiters do.
+    // A daemon thread, which the process's end is about to end. If it printed an error,
+    // that could be in the way of the interpreter's last flush, which is fatal; so it stays here,
+    // as CPython's own waiters do.
     PyEval_SaveThread();
     for (;;) pause();
   }

@@ -204,7 +204,7 @@ Value of_bytes(const nb::bytes& bytes) {
   return Value(state);
 }
 
-/// What has a state: it merges, and travels as bytes.
+/// Binds a class that has a state: it merges, and travels as bytes.
 template <class Value>
 nb::class_<Value> bind_state(nb::module_& m, const char* name, const char* what) {
   return nb::class_<Value>(m, name, what)

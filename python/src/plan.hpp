@@ -51,7 +51,7 @@ struct Plan {
                                       const std::array<Buffer, kArrays>& buffers) const;
   std::array<HostView, kArrays> on_host(const std::array<int64_t, kArrays>& first) const;
 
-  /// What earlier parts write, later ones may not read.
+  /// Checks that no part reads memory that an earlier part writes.
   void check_output() const;
   /// Refuses elements that Trine only moves; `done` and `can` are the words for what they can't be,
   /// and which can.
@@ -60,9 +60,9 @@ struct Plan {
   const Device& device(const Call& call) const;
 };
 
-/// What reduce() does where the reduced axes are more than a view has: the elements of each result
-/// are added part by part to a state, whose result has the bits of the whole. `kept` and `reduced`
-/// are all axes; the order of `reduced` counts for products of floats and for positions.
+/// The way of reduce() where the reduced axes are more than a view has: it adds the elements of
+/// each result part by part to a state, whose result has the bits of the whole. `kept` and
+/// `reduced` are all axes; the order of `reduced` counts for products of floats and for positions.
 void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<Axes>& kept,
                       std::vector<Axes> reduced, const Call& call);
 

@@ -1,5 +1,6 @@
-# The places where `cmake --install` puts files: headers under include/trine, libtrine, backends under
-# lib/trine/ beside it, the trine program, and the files that find_package(trine) and pkg-config read.
+# The places where `cmake --install` puts files: headers under include/trine, libtrine, backends
+# under lib/trine/ beside it, the trine program, and the files that find_package(trine) and
+# pkg-config read.
 # Everything finds everything else relative to itself, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 

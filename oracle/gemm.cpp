@@ -81,8 +81,8 @@ void pack(int64_t k, int width, int64_t first, int64_t limit, At&& at, std::vect
     for (int x = 0; x < used; ++x) panel[size_t(p * width + x)] = T(load<S>(at(p, first + x)));
 }
 
-/// One panel of kCols columns of one batch: packed once, used by all rows. The
-/// elements are of type S, the arithmetic of type T.
+/// One panel of kCols columns of one batch: packed once, used by all rows. The elements
+/// are of type S, the arithmetic of type T.
 template <class S, class T>
 void compute_panel(const trine_gemm& op, int64_t batch, int64_t j0) {
   const int64_t m = op.c.rows, n = op.c.cols, k = op.a.cols;

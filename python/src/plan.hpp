@@ -51,7 +51,8 @@ struct Plan {
                                       const std::array<Buffer, kArrays>& buffers) const;
   std::array<HostView, kArrays> on_host(const std::array<int64_t, kArrays>& first) const;
 
-  /// Checks that no part reads memory that an earlier part writes.
+  /// Refuses an output whose elements overlap, or that shares memory with an input: later parts may
+  /// not read memory that earlier ones write.
   void check_output() const;
   /// Refuses elements that Trine only moves; `done` and `can` are the words for what they can't be,
   /// and which can.

@@ -71,8 +71,8 @@ std::string resident_sentence(const std::vector<Candidate>& candidates) {
   return text + ".";
 }
 
-/// Prints the times of all devices where none was named and `auto` had nothing to choose from.
-/// `auto` counts a processor once, but several backends may see it.
+/// Prints the times of the named devices, or of all where none was named, as `auto` had nothing to
+/// choose from. `auto` counts a processor once, but several backends may see it.
 std::vector<Candidate> print_all(const Problem& problem, Where where, int repeats,
                                  std::vector<Device> devices) {
   if (devices.empty()) devices = chosen_devices({});

@@ -21,8 +21,8 @@ struct NotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operand in memory, laid out as the call had it. Only the call itself checks
-/// the line's words about an output, so an output has no memory before the call writes it.
+/// An operand in memory, laid out as the call had it. Only the call itself checks the line's
+/// words about an output, so calloc() takes no pages for an output before they are written.
 struct Memory {
   struct Free {
     void operator()(char* memory) const { std::free(memory); }

@@ -76,7 +76,7 @@ class Launches {
   /// input, which becomes the one behind it. From then on only check_changed() tells what the slot
   /// must hold.
   void change(std::optional<uint64_t> element = {});
-  /// The same with another random element each time. False where there are no two.
+  /// The same with a new random element each time. False where there are no two.
   bool change_one();
   std::string check_changed();
 

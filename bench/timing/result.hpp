@@ -88,8 +88,8 @@ bool is_above_roof(const std::vector<Result>& results);
 void print_reasons(const std::vector<Result>& results);
 
 // Rounds: the same cases measured again and again, each time in fresh memory, with all the others
-// between. The figures then show which memory a run happens to get, and the other work of the
-// machine meanwhile.
+// between. The figures then show the effects of the memory that a run happens to get, and of other
+// work on the machine.
 
 /// The results of one problem, a list a round, as one list: medians of the rounds, each round's own
 /// in `rounds`, the interval from them; right where every round was right.

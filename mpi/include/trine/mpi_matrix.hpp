@@ -69,7 +69,8 @@ struct TRINE_API Distribution {
 /// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 /// trine::mpi::Distribution rows = {.rows = 30, .cols = 20, .block_cols = 20, .grid_rows = ranks};
 /// trine::mpi::Distribution cols = {.rows = 30, .cols = 20, .block_rows = 30, .block_cols = 4,
-/// .grid_cols = ranks}; std::vector<double> a(rows.local_rows(rank) * rows.local_cols(rank), rank);
+///                                  .grid_cols = ranks};
+/// std::vector<double> a(rows.local_rows(rank) * rows.local_cols(rank), rank);
 /// std::vector<double> b(cols.local_rows(rank) * cols.local_cols(rank));
 /// trine::mpi::Matrix from = trine::mpi::matrix(rows, a.data(), MPI_COMM_WORLD);
 /// trine::mpi::transpose(trine::mpi::Matrix{transposed(rows), transposed(from.local)},

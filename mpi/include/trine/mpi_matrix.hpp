@@ -2,8 +2,10 @@
 /// one device for any distribution. Errors, thread safety and what is collective: as in
 /// <trine/mpi.hpp>.
 /// ```cpp
-/// // 300 x 200 doubles in blocks of 64 x 32 on a grid of 1 x (all ranks); each has its part,
-/// column-major. int rank = 0, ranks = 1; MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// // 300 x 200 doubles in blocks of 64 x 32 on a grid of 1 x (all ranks); each has its part
+/// // column-major.
+/// int rank = 0, ranks = 1;
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 /// trine::mpi::Distribution of_a = {.rows = 300, .cols = 200, .block_rows = 64, .block_cols = 32,
 ///                                  .grid_rows = 1, .grid_cols = ranks};

@@ -12,7 +12,7 @@
 #include "exact_terms.h"
 #include "state.h"
 
-#define RECORD (1 + WORDS)  // the flags; the words
+#define RECORD (1 + WORDS)  // what was seen; the words
 #define DEPTH 64            // elements of a lane in a block
 #define SHORT_DEPTH 32  // likewise where all are of one result: they stay in a CPU's first cache
 #define TERMS \
@@ -54,19 +54,18 @@ DEVICE void words_add_double(ulong* words, double x) {
   words_add(words, mantissa, position - 1074 - BASE, as_ulong(x) >> 63);
 }
 
-// Adds a term, x or x times y; returns its flags.
+// Adds a term, x or x times y; returns what else is to be said of it.
 DEVICE uint words_add_term(ulong* words, T x, T y) {
-#if PRODUCTS && T_DOUBLE
+#if PRODUCTS
   const Product p = product_of(x, y);
   words_add(words, p.low, p.position, p.negative);
   words_add(words, p.high, p.position + 64, p.negative);
-  return p.flags;
+  return p.saw;
 #else
-  const double term = TERM_OF(x, y);
-  const uint special = special_flags(term);
-  if (special) return special;
-  words_add_double(words, term);
-  return as_ulong(term) == MINUS_ZERO ? 0u : FLAG_NOT_MINUS_ZERO;
+  if (isnan(x)) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
+  if (isinf(x)) return SAW_OTHER_THAN_MINUS_ZERO | (x < 0 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY);
+  words_add_double(words, x);
+  return as_ulong((double)x) == MINUS_ZERO ? 0u : SAW_OTHER_THAN_MINUS_ZERO;
 #endif
 }
 
@@ -76,6 +75,19 @@ DEVICE void words_carry(ulong* words) {
     words[w + 1] += (ulong)((long)words[w] >> 32);
     words[w] &= 0xffffffffUL;
   }
+}
+
+DEVICE ulong words_round(const ulong* words, uint saw, bool f64) {
+  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+  bool negative = false;
+  Digits d;
+  for (int pass = 0; pass < 2; ++pass) {
+    d = digits_none();
+    for (int w = 0; w < WORDS; ++w) digits_read(&d, (long)(negative ? 0UL - words[w] : words[w]));
+    if (!digits_end(&d)) break;
+    negative = true;
+  }
+  return settle(digits_round(&d, BASE, precision, lowest), negative, saw, precision, lowest);
 }
 
 // --- Blocks ----------------------------------------------------------------------
@@ -126,7 +138,7 @@ INLINED Range terms_of(Row* to, GLOBAL const T* p, long stride, GLOBAL const T* 
 }
 
 // The sums of the lanes of `depth` rows, a double for each bin; false: they aren't exact.
-// It prefetches the next block, whose rows begin `step` apart at `next`.
+// It calls for the next block, whose rows begin `step` apart at `next`.
 DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOBAL const T* next,
                        long step, Row* sum) {
   ulong most = 0UL, least = ~0UL, left = 0UL, each[16];
@@ -134,7 +146,7 @@ DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOB
   for (int l = 0; l < 16; ++l) most = max(most, each[l]);
   vstore16(convert_ulong16(range.least), 0, each);
   for (int l = 0; l < 16; ++l) least = min(least, each[l]);
-  // For floats, the first bin takes all where the least is not far below.
+  // Of floats the first bin takes all where the least is not far below.
   const bool near = NARROW && (int)(most >> 23) - (int)(least >> 23) <= 15;
   const ulong exponent =
       NARROW ? (most >> 23) + (most < 0x7f800000UL ? 896 : 2047) << 52 : most >> 52 << 52;
@@ -167,28 +179,29 @@ DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOB
 
 // --- The sums of a piece ------------------------------------------------------------
 
-DEVICE void store(const Job* j, long result, const ulong* words, uint flags) {
+DEVICE void store(const Job* j, long result, const ulong* words, uint saw) {
   const bool f64 = T_DOUBLE || (j->options & RESULT_F64);
   if (j->options & STATES) {
     GLOBAL ulong* state = (GLOBAL ulong*)j->output + result * j->output_stride;
-    if (state_begin(state, flags))
+    if (state_begin(state, saw))
       for (int w = 0; w < WORDS; ++w) state_add(state, (long)words[w], BASE + 32 * w);
+  } else if (f64) {
+    ((GLOBAL ulong*)j->output)[result * j->output_stride] = words_round(words, saw, true);
   } else {
-    store_sum(j->output, result * j->output_stride, f64,
-              round_words((const long*)words, WORDS, BASE, flags, f64));
+    ((GLOBAL uint*)j->output)[result * j->output_stride] = (uint)words_round(words, saw, false);
   }
 }
 
 // Adds `count` elements to the words one by one.
 DEVICE uint add_slowly(const Job* j, ulong* words, GLOBAL const T* p, long stride,
                        GLOBAL const T* q, long second_stride, long count) {
-  uint flags = 0u;
+  uint saw = 0u;
   for (long i = 0; i < count; ++i) {
     const T x = p[i * stride], y = q[i * second_stride];
-    flags |= j->options & MAP_ABS ? words_add_term(words, fabs(x), y) : words_add_term(words, x, y);
+    saw |= j->options & MAP_ABS ? words_add_term(words, fabs(x), y) : words_add_term(words, x, y);
   }
   words_carry(words);
-  return flags;
+  return saw;
 }
 
 // How lanes lie over an input: on neighbouring elements of one result, or each on a result.
@@ -240,28 +253,28 @@ DEVICE bool sums_of(const Job* j, const Strided* x, const Strided* y, int count,
 
 // Adds `count` elements of each result to its words.
 DEVICE void add_block(const Job* j, const Strided* x, const Strided* y, int count, int lanes,
-                      ulong (*words)[WORDS], uint* flags) {
+                      ulong (*words)[WORDS], uint* saw) {
   double part[BINS][LANES];
   const bool exact = sums_of(j, x, y, count, lanes, part);
   for (int l = 0; l < lanes; ++l) {
     bool zero = true;
     for (int k = 0; k < BINS; ++k) zero = zero && part[k][l] == 0.0;
     if (!exact || zero) {
-      flags[l] |= add_slowly(j, words[l], x->p + l * x->stride, x->element, y->p + l * y->stride,
-                             y->element, count);
+      saw[l] |= add_slowly(j, words[l], x->p + l * x->stride, x->element, y->p + l * y->stride,
+                           y->element, count);
       continue;
     }
-    flags[l] |= FLAG_NOT_MINUS_ZERO;
+    saw[l] |= SAW_OTHER_THAN_MINUS_ZERO;
     for (int k = 0; k < BINS; ++k) words_add_double(words[l], part[k][l]);
   }
 }
 
-// Reduces this piece of `lanes` results, of which there is one where lanes lie along its elements.
+// Reduces this piece of `lanes` results, of which there is one where lanes s along its elements.
 DEVICE void reduce(const Job* j, long result, int lanes) {
   ulong words[LANES][WORDS];
-  uint flags[LANES];
+  uint saw[LANES];
   for (int l = 0; l < lanes; ++l) {
-    flags[l] = 0u;
+    saw[l] = 0u;
     for (int w = 0; w < WORDS; ++w) words[l][w] = 0UL;
   }
   const int most = j->across ? DEPTH : SHORT_DEPTH * LANES;
@@ -269,16 +282,16 @@ DEVICE void reduce(const Job* j, long result, int lanes) {
     for (long col = j->first_col; col < j->end_col; col += most) {
       const Strided x = strided_of(j, &j->input, result, row, col),
                     y = strided_of(j, &j->second, result, row, col);
-      add_block(j, &x, &y, (int)min((long)most, j->end_col - col), lanes, words, flags);
+      add_block(j, &x, &y, (int)min((long)most, j->end_col - col), lanes, words, saw);
     }
   for (int l = 0; l < lanes; ++l) {
     if (j->splits == 1) {
-      store(j, result + l, words[l], flags[l]);
+      store(j, result + l, words[l], saw[l]);
       continue;
     }
     GLOBAL ulong* record = job_record(j, result + l, j->split, RECORD);
     words_carry(words[l]);
-    record[0] = flags[l];
+    record[0] = saw[l];
     for (int w = 0; w < WORDS; ++w) record[1 + w] = words[l][w];
   }
 }
@@ -286,12 +299,12 @@ DEVICE void reduce(const Job* j, long result, int lanes) {
 // Puts the pieces of one result together.
 DEVICE void reduce_records(const Job* j, long result) {
   ulong words[WORDS];
-  uint flags = 0u;
+  uint saw = 0u;
   for (int w = 0; w < WORDS; ++w) words[w] = 0UL;
   for (int s = 0; s < j->splits; ++s) {
     GLOBAL const ulong* record = job_record(j, result, s, RECORD);
-    flags |= (uint)record[0];
+    saw |= (uint)record[0];
     for (int w = 0; w < WORDS; ++w) words[w] += record[1 + w];
   }
-  store(j, result, words, flags);
+  store(j, result, words, saw);
 }

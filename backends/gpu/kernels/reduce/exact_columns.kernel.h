@@ -1,12 +1,11 @@
-// Idea: few columns of a matrix without gaps. A work-item loads vectors as they lie, so that it
-// keeps the same four columns. Each column has two doubles that begin at 1.5 * 2^52 of their units:
-// four elements that add up without rounding are cut at the first one's, the rest goes to the
-// second. Elements that don't fit go one by one into digits in local memory, whose sums don't
-// depend on the order, and so do the doubles in the end; groups add their digits to those in the
-// workspace, and the last one rounds. No element is read twice, whatever the exponents. It beats
-// `exact` there because `exact` loads element by element, three groups a multiprocessor. Requires:
-// f64; sums of 4, 8, 16 or 32 columns of f32; NVIDIA for one launch (elsewhere a second launch
-// finishes).
+// Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps
+// the same four columns, each in two doubles that begin at 1.5 * 2^52 of their units: four elements
+// that add up without rounding are cut at the first one's, the rest goes to the second. What
+// doesn't fit goes element by element into digits in local memory, whose sums have no order, and so
+// do the doubles in the end; groups add their digits to those in the workspace, and the last one
+// rounds. No element is read twice, whatever the exponents. It beats `exact` there because that one
+// loads element by element, three groups a multiprocessor. Requires: f64; sums of 4, 8, 16 or 32
+// columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
@@ -101,9 +100,9 @@ DEVICE void column_add(Column* c, const Four* f) {
   c->first = next;
 }
 
-// The same of any four elements; returns the flags of those that aren't finite.
+// The same of any four elements; returns what isn't finite among them.
 DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits) {
-  uint flags = 0u;
+  uint saw = 0u;
   if (f->most > c->top && f->most <= MOST_TOP) {
     window_close(c, digits);
     window_open(c, f->most + WINDOW_MARGIN < MOST_TOP ? f->most + WINDOW_MARGIN : MOST_TOP);
@@ -118,15 +117,16 @@ DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits)
     const uint bits = as_uint(f->x[k]), magnitude = bits & 0x7fffffffu;
     const ulong mantissa = mantissa_f32(bits, &position);
     digits_add(digits, mantissa, position - 149 - BASE, (uint)((int)bits >> 31), 3);
-    if (magnitude > 0x7f800000u) flags |= FLAG_NAN;
-    if (magnitude == 0x7f800000u) flags |= bits >> 31 ? FLAG_MINUS_INFINITY : FLAG_PLUS_INFINITY;
+    if (magnitude > 0x7f800000u) saw |= SAW_NAN;
+    if (magnitude == 0x7f800000u) saw |= bits >> 31 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY;
   }
-  return flags;
+  return saw;
 }
 
-// Adds a group's share to its digits; `flags` are those of its four columns.
+// Adds a group's share to its digits; `seen` is what this work-item saw in each of its four
+// columns.
 DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const bool magnitude,
-                      LOCAL_POINTER uint* digits, int copy, uint* flags) {
+                      LOCAL_POINTER uint* digits, int copy, uint* seen) {
   const int me = local_x();
   const bool aligned = (ulong)from % sizeof(Vector) == 0;
   const long step = splits * SPAN;
@@ -135,7 +135,7 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
   for (int c = 0; c < VECTOR; ++c) {
     window_open(column + c, WINDOW_MARGIN);
     column[c].minus = 0xffffffffu;
-    flags[c] = 0u;
+    seen[c] = 0u;
   }
   float x[CHUNK], next[CHUNK];
   long v = group_x() * SPAN + me;
@@ -162,7 +162,7 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
       } else {
 #pragma unroll
         for (int c = 0; c < VECTOR; ++c)
-          flags[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
+          seen[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
       }
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
@@ -174,19 +174,18 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c) {
     window_close(column + c, digits + c * COPIES + copy);
-    if (!(column[c].minus >> 31)) flags[c] |= FLAG_NOT_MINUS_ZERO;
+    if (!(column[c].minus >> 31)) seen[c] |= SAW_OTHER_THAN_MINUS_ZERO;
   }
 }
 
-// Adds a group's digits and flags to the workspace's.
-DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits,
-                             LOCAL_POINTER const uint* group_flags, GLOBAL uint* words, int width,
-                             int lane_bits) {
+// Adds a group's digits and what it saw to the workspace's.
+DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits, LOCAL_POINTER const uint* saw,
+                             GLOBAL uint* words, int width, int lane_bits) {
   const int quads = 1 << lane_bits,
             copies = COPIES >> lane_bits;  // of four columns; of each one's digits
   for (int i = local_x(); i < (DIGITS + 1) * width; i += THREADS) {
     const int d = i >> (lane_bits + 2), c = i & (width - 1);
-    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : group_flags;
+    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : saw;
     long total = 0;
     uint any = 0u;
     for (int k = 0; k < copies; ++k) {  // starting elsewhere: other banks
@@ -209,7 +208,7 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w)
     word[w] = (long)(int)words[2 * w * width] + (long)(int)words[(2 * w + 1) * width] * 65536;
-  const uint flags = words[DIGITS * width];
+  const uint what = words[DIGITS * width];
   for (int d = 0; d <= DIGITS; ++d) words[d * width] = 0u;
   long carry = 0;  // of all words: the sum's sign
 #pragma unroll
@@ -219,34 +218,40 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
   digits_end(&d);
-  return result_bits(digits_round(&d, BASE, f64), negative, flags, f64);
+  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+  return settle(digits_round(&d, BASE, precision, lowest), negative, what, precision, lowest);
 }
 
 KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
 (REDUCE_PARAMETERS) {
-  LOCAL uint digits[DIGITS * DIGIT_STEP], group_flags[DIGIT_STEP], is_last[1];
+  LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP], is_last[1];
   const int me = local_x(), copy = me % COPIES;
   const bool f64 = options & RESULT_F64;
   GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
-  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then its flags
+  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then what was seen of it
   for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
-  for (int i = me; i < DIGIT_STEP; i += THREADS) group_flags[i] = 0u;
+  for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
   sync();
   await_earlier_launches();
-  uint flags[VECTOR];
+  uint seen[VECTOR];
   add_share(input + input_offset, phase == FINISH ? 0 : cols << lane_bits, splits,
-            options & MAP_ABS, digits, copy, flags);
+            options & MAP_ABS, digits, copy, seen);
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c)
-    if (flags[c]) atomic_or(group_flags + c * COPIES + copy, flags[c]);
+    if (seen[c]) atomic_or(saw + c * COPIES + copy, seen[c]);
   sync();
-  add_to_workspace(digits, group_flags, words, width, lane_bits);
+  add_to_workspace(digits, saw, words, width, lane_bits);
   sync_memory();
   if (me == 0) {
     is_last[0] = phase == FINISH || (phase == WHOLE && take_ticket(control) == (uint)splits - 1u);
     if (is_last[0]) control[0] = 0u;
   }
   sync_memory();
-  if (is_last[0] && me < width)
-    store_sum(output + output_offset, me * output_stride, f64, column_end(words + me, width, f64));
+  if (is_last[0] && me < width) {
+    const ulong bits = column_end(words + me, width, f64);
+    if (f64)
+      ((GLOBAL ulong*)(output + output_offset))[me * output_stride] = bits;
+    else
+      ((GLOBAL uint*)(output + output_offset))[me * output_stride] = (uint)bits;
+  }
 }

@@ -1,9 +1,8 @@
 // Idea: many exact sums of a few floats each: a work-item adds whole lines, four lines of four, two
 // of eight or one of sixteen, all loaded before the first is used. No line is shared, so there is
-// nothing to hand over; floats that don't add up in a double go into six, which hold any sum of
-// sixteen floats. It beats `exact_lines` because on such short lines the local memory and the
-// barriers of `exact_lines` take most of the time. Requires: f64; sums of f32, lines of at most
-// LENGTH elements.
+// nothing to hand over; what doesn't add up in a double goes into six of them, which hold any sum
+// of sixteen floats. It beats `exact_lines` because of such lines that one's local memory and
+// barriers take most of the time. Requires: f64; sums of f32, lines of at most LENGTH elements.
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
@@ -14,7 +13,7 @@ typedef float4 Vector;
 #include "tile.h"
 #include "unpack.h"
 
-// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so six leave less than
+// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so what six leave is below
 // 2^-149.
 DEVICE void terms_add(double* terms, double x) {
 #pragma unroll
@@ -100,7 +99,9 @@ KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
       for (int k = 0; k < LENGTH; ++k) x[l][k] = fabs(x[l][k]);
     }
     const double sum = line_sum(x[l], f64);
-    const ulong bits = f64 ? as_ulong(sum) : as_uint((float)sum);
-    if (line < results) store_sum(output + output_offset, line * output_stride, f64, bits);
+    if (line < results && f64)
+      ((GLOBAL double*)(output + output_offset))[line * output_stride] = sum;
+    if (line < results && !f64)
+      ((GLOBAL float*)(output + output_offset))[line * output_stride] = (float)sum;
   }
 }

@@ -1,9 +1,9 @@
-// Idea: one exact sum, or the sums of a few rows, by code that holds little but the fast path. The
-// next loads run ahead of the additions, and there is no ticket: a group leaves three words that
-// are never zero; the last group waits for all of them, adds and rounds, and makes them zero again.
-// It beats `exact` because `exact` runs a thousand instructions around a group's loads, and ends
-// with a fence, a ticket and a read, one after the other. Requires: f64; neighbouring elements;
-// NVIDIA for one launch (elsewhere a second launch finishes).
+// Idea: one exact sum, or a few rows', by code that holds little but the narrow road. The next
+// loads run ahead of the additions, and there is no ticket: a group leaves three words that say
+// themselves that they are there; the last group waits for all of them, adds and rounds, and makes
+// them zero again. It beats `exact` because that one runs a thousand instructions around a group's
+// loads, and ends by a fence, a ticket and a read, one after the other. Requires: f64; neighbouring
+// elements; NVIDIA for one launch (elsewhere a second launch finishes).
 #if T_float
 typedef float4 Vector;
 #define VECTOR 4
@@ -19,10 +19,12 @@ typedef double2 Vector;
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
 #define FLOATS (!T_DOUBLE && !PRODUCTS)  // they add up in double
-#define CHUNK_BITS 0                     // of tile.h's walks, of which there are none
-#define RECORDS (CONTROL_BYTES / 24)
+#define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))
+#define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 #include "exact_stream.h"
-#include "exact_stream_fallback.h"
+#include "exact_stream_wide.h"
+
+#define RECORDS (CONTROL_BYTES / 24)
 
 #if HAVE_WARPS
 #define SCRATCH (WARPS * (CUTS + 1))
@@ -30,12 +32,9 @@ typedef double2 Vector;
 #define SCRATCH (THREADS * 3)
 #endif
 
-// A NaN that holds the flags: it takes the first word's place where the doubles aren't the sum.
-#define MARK(flags) as_double(0x7ff8000000000000UL | (flags))
-
-// Waits for a group's record. Its words are those of the sum, inverted, so that none is zero. (All
-// ones are no sum.) They are read together, as the way to them is long.
-DEVICE Expansion take_record(volatile GLOBAL ulong* words, uint* flags) {
+// A record's words are what they stand for, inverted, so that none is zero. (All ones are no sum.)
+// They are read together, as the way to them is long.
+DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
   ulong hi, mid, lo;
   do {
     hi = words[0];
@@ -47,35 +46,23 @@ DEVICE Expansion take_record(volatile GLOBAL ulong* words, uint* flags) {
   sum.hi = as_double(~hi);
   sum.mid = as_double(~mid);
   sum.lo = as_double(~lo);
-  if (sum.hi != sum.hi) {
-    *flags = (uint)as_ulong(sum.hi);
-    sum = expansion_zero();
-  }
   return sum;
 }
 
-DEVICE void leave_record(volatile GLOBAL ulong* words, const Expansion* sum, uint flags) {
-  if (flags) fence();
-  words[0] = ~as_ulong(flags ? MARK(flags) : sum->hi);
-  words[1] = ~as_ulong(flags ? 0.0 : sum->mid);
-  words[2] = ~as_ulong(flags ? 0.0 : sum->lo);
-}
-
-// The bits of a group's sum; false where they don't follow from its doubles.
-DEVICE bool sum_bits(const Expansion* sum, double below, bool f64, ulong* bits) {
-  if (as_ulong(sum->hi) != 0x8000000000000000UL)
-    return round_quickly(sum->hi, sum->mid, sum->lo, below, f64, bits);
-  *bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
-  return true;
-}
+// In the first word's place where the doubles aren't the sum: a NaN that says why.
+#define MARK(what) as_double(0x7ff8000000000000UL | (what))
 
 KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 (REDUCE_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
-  LOCAL uint groups_in_words[MANY_WORDS ? RECORDS / 32 + 1 : 1];
-  LOCAL uint all_flags[2];  // LOST, UNCUT, FLAG_…: of the group's share, and of all groups' sums
-  LOCAL double all_bins[USES_BINS ? BINS * BINNERS : 1];
+#if MANY_WORDS
+  LOCAL uint groups_in_words[RECORDS / 32 + 1];  // a bit for each whose sum is
+#endif
+  LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
+#if USES_BINS
+  LOCAL double all_bins[BINS * BINNERS];
+#endif
   const int sum_index = phase == FINISH ? group_x() : (int)((uint)group_x() / (uint)splits);
   const int split = group_x() - sum_index * splits;
   GLOBAL const T* from = input + input_offset + sum_index * result_stride;
@@ -85,7 +72,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   GLOBAL const T* also = from;
 #endif
   const Share in = share_of(from, also, cols, split, splits, options);
-  if (local_x() < 2) all_flags[local_x()] = 0u;
+  if (local_x() < 2) flags[local_x()] = 0u;
   sync();
   await_earlier_launches();
   const bool finishing = phase == FINISH || (phase == WHOLE && in.last);
@@ -93,51 +80,85 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   for (int round = phase == FINISH ? 1 : 0; round < (finishing && splits > 1 ? 2 : 1); ++round) {
     const bool final = round == 1 || splits == 1;
     Expansion sum = expansion_zero();
-    uint flags = 0u;
-    if (round == 0) sum = add_share(&in, &flags);
-    const int me = item_here(), index = opaque(sum_index, FLOATS), first_record = index * splits;
+    uint what = 0u;
+    if (round == 0) sum = add_share(&in, &what);
+    const int me = item_here(), index = anew(sum_index, FLOATS), first_record = index * splits;
     const int at = group_x() - first_record;  // split
-    const bool f64 = T_DOUBLE || (opaque(options, FLOATS) & RESULT_F64);
+    const bool f64 = T_DOUBLE || (anew(options, FLOATS) & RESULT_F64);
     volatile GLOBAL ulong* records =
         (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
-    if (round == 1 && me < splits) sum = take_record(records + 3 * me, &flags);
+    if (round == 1 && me < splits) {
+      sum = take_record(records + 3 * me);
+      if (sum.hi != sum.hi) {
+        what = (uint)as_ulong(sum.hi);
+        sum = expansion_zero();
+      }
+    }
     const Expansion mine = sum;
-    const bool in_words = round == 1 && flags;
+    const bool in_words = round == 1 && what;
     double below;
-    if (group_add(&sum, &below, scratch)) flags |= UNCUT;
+    if (group_add(&sum, &below, scratch)) what |= UNCUT;
     ulong bits = 0UL;
     // The last group rounds its own sum, too, so that the instructions are there when all sums are.
-    const bool rounded = me != 0 || !finishing || sum_bits(&sum, below, f64, &bits);
-    if (final ? !rounded : below != 0.0) flags |= UNCUT;
-    if (flags) atomic_or(all_flags + round, flags);
+    if (me == 0 && finishing) {
+      if (as_ulong(sum.hi) == 0x8000000000000000UL)
+        bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
+      else if (!round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits) && final)
+        what |= UNCUT;
+    }
+    if (!final && below != 0.0) what |= UNCUT;
+    if (what) atomic_or(flags + round, what);
     sync();
-    flags = all_flags[round];
-    if (flags && !(flags & FLAGS_SPECIAL)) {
-      LOCAL_POINTER uint* totals = (LOCAL_POINTER uint*)arena;
-      LOCAL_POINTER uint* low = totals + me % COPIES;
+    what = flags[round];
+    const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+    if (what && !(what & SPECIAL)) {
+      LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + me % COPIES;
       LOCAL_POINTER uint* high = low + WORDS * COPIES;
       GLOBAL ulong* words =
           (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
-      words_clear(me, arena);
-      if (round == 0 && (flags & LOST)) {
+      wide_clear(arena);
+      if (round == 0 && (what & LOST)) {
         const Share again =
-            share_of(from, also, cols, opaque(split, FLOATS), opaque(splits, FLOATS), options);
-        flags = add_share_again(&again, all_bins + me % BINNERS, arena, low, high);
-        if (flags) atomic_or(all_flags, flags);
+            share_of(from, also, cols, anew(split, FLOATS), anew(splits, FLOATS), options);
+#if USES_BINS
+        LOCAL_POINTER double* bins = all_bins + me % BINNERS;
+#else
+        LOCAL_POINTER double* bins = 0;
+#endif
+        const uint saw = add_share_wide(&again, bins, arena, low, high);
+        if (saw) atomic_or(flags, saw);
       } else {
-        add_words_of(words, in_words, groups_in_words, splits, low, high);
-        if (!in_words) words_add_expansion(&mine, low, high);
+#if MANY_WORDS
+        if (me <= RECORDS / 32) groups_in_words[me] = 0u;
+        sync();
+        if (in_words) {
+          fence();
+          atomic_or(groups_in_words + me / 32, 1u << me % 32);
+        }
+        sync();
+        if (round == 1) add_words_of(words, groups_in_words, splits, low, high);
+#else
+        if (in_words) add_words(words + me * WORDS, low, high);
+#endif
+        if (!in_words) add_expansion_wide(&mine, low, high);
       }
-      words_total(me, totals, totals + WORDS * COPIES);
+      wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)
-        bits = total_bits(totals, totals + WORDS * COPIES, FLAG_NOT_MINUS_ZERO, f64);
-      if (!final && me < WORDS)
-        words[at * WORDS + me] = carried_word(totals, totals + WORDS * COPIES, me);
+        bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
+      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + at * WORDS);
       sync_memory();
-      flags = all_flags[round];
+      what = flags[round];
     }
-    if (flags & FLAGS_SPECIAL) bits = result_bits(0UL, false, flags, f64);
-    if (me == 0 && final) store_sum(output + output_offset, index * output_stride, f64, bits);
-    if (me == 0 && !final) leave_record(records + 3 * at, &sum, flags);
+    if (what & SPECIAL) bits = settle(0UL, false, what, precision, lowest);
+    if (me == 0 && final && f64)
+      ((GLOBAL ulong*)(output + output_offset))[index * output_stride] = bits;
+    if (me == 0 && final && !f64)
+      ((GLOBAL uint*)(output + output_offset))[index * output_stride] = (uint)bits;
+    if (me == 0 && !final) {
+      if (what) fence();
+      records[3 * at] = ~as_ulong(what ? MARK(what) : sum.hi);
+      records[3 * at + 1] = ~as_ulong(what ? 0.0 : sum.mid);
+      records[3 * at + 2] = ~as_ulong(what ? 0.0 : sum.lo);
+    }
   }
 }

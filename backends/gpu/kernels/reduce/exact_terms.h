@@ -1,5 +1,5 @@
-// The terms of an exact sum: elements, or products of two elements. A square is a product, too.
-// The including file defines T and KIND.
+// The terms of an exact sum: elements, or products of two elements. A square is a product, too. T
+// and KIND are the including file's.
 #pragma once
 #include "exact.h"
 
@@ -18,32 +18,40 @@
 #define WORDS (PRODUCTS ? 133 : 67)
 #endif
 
-#define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))  // rounded for f64 alone
-
-#if PRODUCTS && T_DOUBLE
-// x * y = (low + high * 2^64) * 2^(position + BASE), and its flags.
+#if PRODUCTS
+// x * y = (low + high * 2^64) * 2^(position + BASE), and what else is to be said of it.
 typedef struct Product {
   ulong low, high;
   int position;
   bool negative;
-  uint flags;
+  uint saw;
 } Product;
 
-DEVICE Product product_of(double x, double y) {
+DEVICE Product product_of(T x, T y) {
   Product p;
   int x_position, y_position;
-  const ulong sign = 0x8000000000000000UL, a = as_ulong(x), b = as_ulong(y);
+#if T_float
+  const uint infinite = 0x7f800000u, sign = 0x80000000u, a = as_uint(x), b = as_uint(y);
+  const ulong m = mantissa_f32(a, &x_position), n = mantissa_f32(b, &y_position);
+  p.high = 0UL;
+#else
+  const ulong infinite = 0x7ff0000000000000UL, sign = 0x8000000000000000UL, a = as_ulong(x),
+              b = as_ulong(y);
   const ulong m = mantissa_f64(a, &x_position), n = mantissa_f64(b, &y_position);
   p.high = mul_hi(m, n);
+#endif
   p.low = m * n;
   p.position = x_position + y_position;
   p.negative = ((a ^ b) & sign) != 0;
   const bool zero = m == 0UL || n == 0UL;
-  p.flags = zero && p.negative ? 0u : FLAG_NOT_MINUS_ZERO;
-  const ulong infinity = 0x7ff0000000000000UL;
-  if ((a & ~sign) < infinity && (b & ~sign) < infinity) return p;
+  p.saw = zero && p.negative ? 0u : SAW_OTHER_THAN_MINUS_ZERO;
+  if ((a & ~sign) < infinite && (b & ~sign) < infinite) return p;
+  // NaN, or an infinity times zero; else an infinity.
+  const bool nan = (a & ~sign) > infinite || (b & ~sign) > infinite || zero;
   p.low = p.high = 0UL;
-  p.flags = special_flags(x * y);
+  p.saw = SAW_OTHER_THAN_MINUS_ZERO | (nan          ? SAW_NAN
+                                       : p.negative ? SAW_MINUS_INFINITY
+                                                    : SAW_PLUS_INFINITY);
   return p;
 }
 #endif

@@ -35,8 +35,8 @@
       long output_stride, GLOBAL uchar *workspace, long workspace_offset, TILE_PARAMETERS, \
       long row_index, long col_index, int phase, int options SECOND_PARAMETERS
 
-// A launch does a whole reduction (the last group of a tile finishes it), its first half, or its
-// second. The options say how elements are mapped and results written.
+// What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
+// its second; and how elements are mapped and results written.
 #define WHOLE 0
 #define ACCUMULATE 1
 #define FINISH 2
@@ -47,14 +47,6 @@
 #define LARGEST 16
 #define STATES 32
 #define CONTROL_BYTES 4096  // counters at the start of the workspace: zero before and after
-
-// Stores the bits of a sum of floats.
-DEVICE void store_sum(GLOBAL uchar* output, long at, bool f64, ulong bits) {
-  if (f64)
-    ((GLOBAL ulong*)output)[at] = bits;
-  else
-    ((GLOBAL uint*)output)[at] = (uint)bits;
-}
 
 typedef struct Tile {
   long results, rows, cols, result_stride, row_stride, col_stride;

@@ -1,11 +1,11 @@
-// What memory that other groups see needs, and a warp's maximum and sum: one instruction each here.
+// The order of memory that other groups see, and a warp's maximum and sum: one instruction each here.
 #pragma once
-// What this work-item, or its group before a sync_memory(), wrote before comes before what it
-// writes after; reads likewise.
+// Writes of this work-item, or of its group before a sync_memory(), come before its later ones;
+// reads likewise.
 // (__threadfence is sequentially consistent, which costs more.)
 DEVICE void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-// What is at p will be read soon: from the L2.
+// Fetches into the L2 the line at p, which will be read soon.
 DEVICE void fetch_soon(GLOBAL const void* p) {
   asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
 }

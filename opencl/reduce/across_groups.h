@@ -1,7 +1,7 @@
-// What memory that other groups see needs, and a warp's maximum and sum.
+// The order of memory that other groups see, and a warp's maximum and sum.
 #pragma once
-// What this work-item, or its group before a sync_memory(), wrote before comes before what it
-// writes after; reads likewise.
+// Writes of this work-item, or of its group before a sync_memory(), come before its later ones;
+// reads likewise.
 // (mem_fence orders nothing between groups on NVIDIA; elsewhere a launch ends between.)
 DEVICE void fence() {
 #if HAVE_PTX
@@ -9,7 +9,7 @@ DEVICE void fence() {
 #endif
 }
 
-// What is at p will be read soon: from the L2.
+// Fetches into the L2 the line at p, which will be read soon.
 DEVICE void fetch_soon(GLOBAL const void* p) {
 #if HAVE_PTX
   __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(p));

@@ -146,7 +146,7 @@ DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOB
   for (int l = 0; l < 16; ++l) most = max(most, each[l]);
   vstore16(convert_ulong16(range.least), 0, each);
   for (int l = 0; l < 16; ++l) least = min(least, each[l]);
-  // Of floats the first bin takes all where the least is not far below.
+  // The first bin of floats takes all where the least is not far below.
   const bool near = NARROW && (int)(most >> 23) - (int)(least >> 23) <= 15;
   const ulong exponent =
       NARROW ? (most >> 23) + (most < 0x7f800000UL ? 896 : 2047) << 52 : most >> 52 << 52;

@@ -315,7 +315,7 @@ DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulon
   const bool finite = (as_ulong(top) << 1) < 0xffe0000000000000UL;
   if (!finite) return false;
   if (rest2 != 0.0 || rest3 != 0.0) {
-    // What is left decides nothing where low with it is neither zero nor half of top's last bit.
+    // The rest decides nothing where low with it is neither zero nor half of top's last bit.
     const double left = 2.0 * (fabs(rest2) + fabs(rest3)), magnitude = fabs(low);
     const ulong exponent = *bits >> 52 & 2047UL;
     if (exponent <= 53UL || *bits << 12 == 0UL) return false;

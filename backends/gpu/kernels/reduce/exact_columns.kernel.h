@@ -1,7 +1,7 @@
 // Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps
 // the same four columns, each in two doubles that begin at 1.5 * 2^52 of their units: four elements
-// that add up without rounding are cut at the first one's, the rest goes to the second. What
-// doesn't fit goes element by element into digits in local memory, whose sums have no order, and so
+// that add up without rounding are cut at the first one's, the rest goes to the second. Elements
+// that don't fit go one by one into digits in local memory, whose sums have no order, and so
 // do the doubles in the end; groups add their digits to those in the workspace, and the last one
 // rounds. No element is read twice, whatever the exponents. It beats `exact` there because that one
 // loads element by element, three groups a multiprocessor. Requires: f64; sums of 4, 8, 16 or 32

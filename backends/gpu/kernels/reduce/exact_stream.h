@@ -1,4 +1,4 @@
-// The narrow road of `exact_stream`: what a work-item adds of its group's share. Floats that fit
+// The fast path of `exact_stream`: what a work-item adds of its group's share. Floats that fit
 // add up in a double without rounding; doubles and products are cut at grid lines, and the parts
 // between the same two add up. Expansions of three doubles take both, and what doesn't fit.
 #pragma once
@@ -13,8 +13,8 @@
 
 DEVICE int item_here() { return anew(local_x(), FLOATS); }
 
-// What a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
-// `step` further; the last group has the elements before and after them, too.
+// The share of a group: `vectors` of 16 bytes from the boundary at `from` on, a span here and the
+// next `step` further; the last group has the elements before and after them, too.
 typedef struct Share {
   GLOBAL const T* from;
   GLOBAL const T* second;  // of a dot product, as far from its first element; else the same
@@ -76,7 +76,7 @@ DEVICE long loose_index(const Share* in) {
 #endif
 #include "windows.h"
 
-// What was added so far.
+// The sum so far.
 typedef struct Narrow {
   Expansion sum;
   ulong lost;
@@ -87,7 +87,7 @@ typedef struct Narrow {
 #endif
 } Narrow;
 
-// What is to be said of a term that isn't finite.
+// The flags of a term that isn't finite.
 DEVICE uint said_of(double x) {
   if (x != x) return SAW_NAN;
   if (fabs(x) <= 0x1.fffffffffffffp1023) return 0u;
@@ -300,7 +300,7 @@ DEVICE long warp_add(long x) {
   return (high << 26) + (long)(uint)warp_sum((int)x & 0x3ffffff);
 }
 
-// What is so many units.
+// The value of so many units.
 DEVICE double units_of(long count, int exponent) {
   return (double)count * as_double((ulong)(uint)(exponent + 1023) << 52);
 }

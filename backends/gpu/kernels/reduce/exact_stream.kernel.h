@@ -1,4 +1,4 @@
-// Idea: one exact sum, or a few rows', by code that holds little but the narrow road. The next
+// Idea: one exact sum, or a few rows', by code that holds little but the fast path. The next
 // loads run ahead of the additions, and there is no ticket: a group leaves three words that say
 // themselves that they are there; the last group waits for all of them, adds and rounds, and makes
 // them zero again. It beats `exact` because that one runs a thousand instructions around a group's

@@ -1,4 +1,4 @@
-// The wide road of `exact_stream`: a group whose numbers three doubles don't hold reads its share
+// The fallback of `exact_stream`: a group whose numbers three doubles don't hold reads its share
 // once more, into a superaccumulator; floats by way of bins, which need no atomics, doubles by way
 // of digits so short that their atomics return nothing.
 #pragma once
@@ -44,7 +44,7 @@ DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins)
   }
 }
 
-// What isn't finite among the elements that this work-item added to its bins.
+// The flags of those that aren't finite among the elements that this work-item added to its bins.
 DEVICE uint bins_saw(const Share* in) {
   uint saw = 0u;
   for (long first = in->first; first < in->vectors; first += in->step) {
@@ -109,7 +109,7 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
 }
 #endif
 
-// Adds the group's share; returns what this work-item saw, as the narrow road ends where it loses
+// Adds the group's share; returns what this work-item saw, as the fast path ends where it loses
 // something and so may have seen no infinity and no NaN behind it. `bins` are this work-item's,
 // `low` and `high` its copy in the arena.
 DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER ulong* arena,
@@ -141,7 +141,7 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
     }
-    // What isn't finite never leaves the bins; they don't tell what it was.
+    // A term that isn't finite never leaves the bins; they don't tell which it was.
     double all = 0.0;
     for (int b = 0; b < BINS; ++b) all += bins[b * BINNERS] * 0.0;
     if (all != 0.0)

@@ -1,5 +1,5 @@
 // The exact sum of floats, of their squares, or of the products of two inputs, rounded once: the
-// narrow road first, and the wide road for a tile whose numbers don't fit it. A tile shared by
+// fast path first, and the fallback for a tile whose numbers don't fit it. A tile shared by
 // several groups leaves one record a result and group in the workspace; the last group (or a second
 // launch) adds them the same way.
 #pragma once
@@ -11,7 +11,7 @@
 #define USES_BINS (!T_DOUBLE && !PRODUCTS && HAVE_LOCAL_48K)
 #define SAW_SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
-// What is summed: x, or x times y.
+// The terms: x, or x times y.
 typedef struct Inputs {
   GLOBAL const T* x;
 #if KIND_DOT

@@ -1,4 +1,4 @@
-// The narrow road of an exact sum: expansions of three doubles, cut into folds that add up without
+// The fast path of an exact sum: expansions of three doubles, cut into folds that add up without
 // rounding in any order. It says so when something doesn't fit: a range of more than about 150
 // bits, a NaN, an infinity.
 #pragma once
@@ -28,7 +28,7 @@ DEVICE ulong add_products(Expansion* sum, const T* x, const T* y) {
 #define EXPONENT_MASK 0x7ff00000u
 #endif
 
-// What a NaN or an infinity says of the sum; 0 for finite numbers.
+// The flags of a NaN or an infinity; 0 for finite numbers.
 DEVICE uint said_by(T x) {
   if (x != x) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
   if (fabs(x) <= (T_DOUBLE ? 0x1.fffffffffffffp1023 : 0x1.fffffep127)) return 0u;
@@ -285,7 +285,7 @@ DEVICE void lanes_add(const Tile* t, Folds* folds, LOCAL_POINTER double* scratch
   }
 }
 
-// What the lanes of each result hold, in its leader's folds; *top is their largest exponent with,
+// The sums of each result's lanes, in its leader's folds; *top is their largest exponent with,
 // in bit 11, whether anything but -0 was seen. The result is non-zero where the folds don't hold it
 // all.
 DEVICE ulong combine(const Tile* t, const Expansion* sum, uint saw, LOCAL_POINTER uint* tops,

@@ -1,4 +1,4 @@
-// The wide road of an exact sum: what a tile's work-items hold, or their elements, in
+// The fallback of an exact sum: what a tile's work-items hold, or their elements, in
 // superaccumulators.
 #pragma once
 #include "exact_sum_words.h"
@@ -25,7 +25,7 @@ DEVICE void load_four(const Tile* t, const Walk* w, GLOBAL const T* input, int k
   }
 }
 
-// The wide road's pass over this work-item's share of the elements.
+// The fallback's pass over this work-item's share of the elements.
 DEVICE uint add_elements_wide(Tile t, Inputs in, LOCAL_POINTER uint* low,
                               LOCAL_POINTER uint* high) {
   uint saw = 0u;

@@ -35,8 +35,8 @@
       long output_stride, GLOBAL uchar *workspace, long workspace_offset, TILE_PARAMETERS, \
       long row_index, long col_index, int phase, int options SECOND_PARAMETERS
 
-// What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
-// its second; and how elements are mapped and results written.
+// The task of a launch: a whole reduction (the last group of a tile finishes it), its first half,
+// or its second; and how elements are mapped and results written.
 #define WHOLE 0
 #define ACCUMULATE 1
 #define FINISH 2

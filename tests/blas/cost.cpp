@@ -1,9 +1,11 @@
 // The cost of a call: the shim beside the BLASes it replaces, in ns of the process's CPU clock, the
 // third best of nine interleaved rounds, as that clock is at times too slow in a virtual machine.
 //
-//   blas_cost [OPTIONS] ROUNDS SHIM OTHER…      each a libblas.so.3; one thread (OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1)
+//   blas_cost [OPTIONS] ROUNDS SHIM OTHER…      each a libblas.so.3; one thread
+//                   (OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1)
 //   --only=WORD     the cases whose name has it, as in "--only=ddot"
-//   --random=SEED   instead of the usual cases: 60 shapes of products that nobody chose, in matrices with lda = 1000
+//   --random=SEED   instead of the usual cases: 60 shapes of products that nobody chose, in
+//                   matrices with lda = 1000
 //   --beta=1        products add to C
 //
 // OpenBLAS chooses its kernels by a list of processors, and what isn't on it gets old ones: where

@@ -28,7 +28,7 @@ void sync_group();
 void sync_warp();
 /// The first `count` work-items to come wait for each other.
 void sync_part(int count);
-/// What another work-item of the warp holds.
+/// The value that another work-item of the warp holds.
 uint32_t of_lane(uint32_t value, int lane);
 
 /// The group's dynamic local memory.

@@ -70,7 +70,7 @@ void release(void*, void* pointer) {
 
 constexpr trine_host kHost{sizeof(trine_host), nullptr, &allocate, &release};
 
-/// What is failed: a program's whole road, from opening the device to the result.
+/// The program whose allocations fail: its whole road, from opening the device to the result.
 float whole_road(std::vector<float>& output) {
   // Outlives what an exception leaves in flight, at the program's end, too: host memory is the
   // caller's until the queue passed.
@@ -121,7 +121,7 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
       return;
     }
     ++failures;
-    // What fails in a destructor is put off, not thrown: then the road was travelled to its end.
+    // A failure in a destructor is put off, not thrown: then the road was travelled to its end.
     EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64)
         << n << ": " << refusal.sentence;
     EXPECT_EQ(whole_road(output), 64) << "after the failure of allocation " << n;

@@ -355,7 +355,7 @@ TEST_F(Checks, BlocksOfOneMatrixLieSideBySide) {
   EXPECT_REFUSED(kInvalid, "gemm: c overlaps a", run(queue, op));
 }
 
-// What is called apart is apart, byte by byte, for views of every kind on little memory.
+// Views that are called apart are apart, byte by byte: views of every kind on little memory.
 TEST(Overlap, IsNeverDenied) {
   std::mt19937 random(1);
   const auto below = [&](int n) { return int64_t(random() % unsigned(n)); };

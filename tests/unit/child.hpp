@@ -8,7 +8,7 @@
 
 namespace trine::testing {
 
-/// What body() says in a forked child: what is wrong there; "" where all is well.
+/// The text that body() returns in a forked child: what is wrong there, "" where all is well.
 template <class Body>
 std::string in_child(Body&& body) {
   int ends[2];

@@ -141,7 +141,7 @@ TEST(Chunks, OfAChainGrowAndTheLastIsCutByResults) {
       cutting_of(gemm_of(3000, 3000, 3000), {.pinned = true}).front().ends);  // the inputs do
 }
 
-/// Of gemms, whose chunks alone may have a part of what an earlier one brought.
+/// The chunks of a gemm, and only those, may have a part of what an earlier chunk brought.
 TEST(Chunks, LaterPartsLieAsInTheFirst) {
   std::vector<float> memory(1);
   size_t seen = 0;
@@ -461,7 +461,7 @@ TEST_F(CallsInChunks, ATraceTellsEachStep) {
   options.trace = &trace;
   for (const bool overlap : {true, false}) {
     options.overlap = overlap;
-    for (int again = 0; again < 2; ++again) batch.run(options);  // it is written anew each time
+    for (int again = 0; again < 2; ++again) batch.run(options);  // it is written again each time
     EXPECT_TRUE(batch.right());
     const int chunks = overlap ? 3 : 1;
     ASSERT_EQ(std::ssize(trace.steps), 3 * chunks);

@@ -142,7 +142,7 @@ TEST(Devices, LaddersHoldTheBackendsRungsThenThePacks) {
                    static_cast<void>(open("fake:0").rungs(Operation(none))));
 }
 
-// What ran is what was asked for: the proof that a test of a backend tests that backend.
+// The backend that was asked for ran: the proof that a test of a backend tests that backend.
 TEST(Devices, TheBackendThatRanIsTheOneThatWasAskedFor) {
   for (const char* name : {"fake:0", "other:0"}) {
     const Device device = open(name);

@@ -1,5 +1,5 @@
-// What the environment of a process may do to the backends of this build: variables meant for
-// others, pinned threads, limits, traps. Each case is a process of its own, because a backend
+// The effects that a process's environment may have on the backends of this build: variables meant
+// for others, pinned threads, limits, traps. Each case is a process of its own, because a backend
 // starts once.
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// What core's tests share: a fake device with its control panel, and how a refusal is expected.
+// The parts that core's tests share: a fake device with its control panel, and how a refusal is
+// expected.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -214,7 +214,8 @@ TEST(GemmRows, FewColumnsTakesTheShorterSideForColumns) {
 
 TEST(GemmRows, BatchedSmallTakesAsManyAsThereIsRoomFor) {
   const Asked asked(TRINE_GEMM, "batched_small", {});
-  // Of 4 x 4 a work-item has one, of 16 x 16 sixteen have one; then local memory decides.
+  // A work-item has a product of 4 x 4, and sixteen share one of 16 x 16; then local memory
+  // decides.
   for (const auto& [n, count] :
        {std::pair<int64_t, int64_t>{4, 256}, {8, 51}, {16, 15}, {32, 4}, {64, 1}}) {
     const trine_gemm op = gemm_of(TRINE_F32, n, n, n, 1000000);

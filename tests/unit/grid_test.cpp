@@ -1,5 +1,5 @@
-// What a calibration predicts between, beyond and in spite of its samples, and where two of them
-// change places.
+// The times that a calibration predicts between, beyond and in spite of its samples, and the place
+// where two calibrations change places.
 #include "core/src/auto/grid.hpp"
 
 #include <gtest/gtest.h>

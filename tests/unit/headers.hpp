@@ -1,4 +1,4 @@
-// What the public headers declare, for lists that have all of it.
+// The names that the public headers declare, for lists that have all of them.
 #pragma once
 
 #include <fstream>
@@ -33,7 +33,7 @@ inline std::string c_headers() {
                  ".h");
 }
 
-/// What `pattern` finds first in each match.
+/// The first group of `pattern` in each match.
 inline Names found_in(const std::string& text, const char* pattern) {
   Names names;
   const std::regex expression(pattern);

@@ -13,7 +13,7 @@ std::vector<T> counting(size_t count) {
   return values;
 }
 
-/// What is no operand is refused where the program is compiled.
+/// The compiler refuses arguments that are no operands.
 template <class Range>
 concept Summable = requires(Range range) {
   sum(range), argmax(range);

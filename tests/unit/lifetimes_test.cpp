@@ -1,5 +1,5 @@
-// What ends with work in flight: buffers, queues, workspaces, adopted queues; and who waits for
-// their memory. Gates in the fake hold work back, so that "in flight" is a fact, not a hope.
+// Objects that end with work in flight: buffers, queues, workspaces, adopted queues; and who waits
+// for their memory. Gates in the fake hold work back, so that "in flight" is a fact, not a hope.
 #include "fixture.hpp"
 
 namespace trine::testing {

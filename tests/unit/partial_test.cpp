@@ -1,5 +1,5 @@
-// Partial: parts of reductions that become the whole, on a real backend. What the whole is,
-// reduce() says, which the conformance cases compare with the oracle.
+// Partial: parts of reductions that become the whole, on a real backend. The whole is what
+// reduce() returns, which the conformance cases compare with the oracle.
 #include <gtest/gtest.h>
 #include <trine/trine.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 const HostOptions kOn{.device = "cpu"};
 
-/// What an allreduce over ranks does: neighbours are merged, in a random tree.
+/// Merges neighbours in a random tree, as an allreduce over ranks does.
 Partial merged(std::span<const Partial> parts, std::mt19937& random) {
   if (parts.size() == 1) return parts.front();
   const size_t at = 1 + random() % (parts.size() - 1);

@@ -1,5 +1,5 @@
-// What a process may do to a library: fork, exit in the middle of work, end without closing. Each
-// case is a child of its own, because it ends there.
+// The things that a process may do to a library: fork, exit in the middle of work, end without
+// closing. Each case is a child of its own, because it ends there.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -204,7 +204,7 @@ TEST_F(Receipts, AFileThatMayNotGrowAndAPipeWithoutReaderRaiseNoSignal) {
   ASSERT_EQ(status_of(child), 0) << text_of(folder() / "err");
   expect_said(file, "it can't be written: File too large.");
   EXPECT_LE(std::filesystem::file_size(file), 2000u);
-  // What it cut stays a line of its own, behind which others' come whole.
+  // The line that the limit cut stays a line of its own, and the lines after it are whole.
   ASSERT_EQ(status_of(start(file, nullptr, [] { return calls(1); })), 0);
   EXPECT_TRUE(lines_of(file).back().ends_with('}'));
 

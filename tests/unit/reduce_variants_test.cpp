@@ -40,7 +40,7 @@ std::string_view chosen(const Device& device, const trine_reduce& op, Backends b
   return wishes.all[0].variant->name;
 }
 
-/// What `variant` says to the call, "" when it takes it.
+/// The reason why the variant `name` refuses the call, "" when it takes the call.
 std::string_view refusal(const char* name, Backends backend, const Device& device,
                          const trine_reduce& op) {
   const Target target{backend, &device.facts};

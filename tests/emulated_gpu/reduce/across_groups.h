@@ -1,4 +1,4 @@
-// What memory that other groups see needs, and a warp's maximum and sum.
+// The fence for memory that other groups see, and a warp's maximum and sum.
 #pragma once
 DEVICE void fence() {}
 DEVICE void fetch_soon(const void* p) {}

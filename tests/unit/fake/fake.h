@@ -3,8 +3,8 @@
  *
  * Compiled twice: as "fake", a GPU with memory of its own and an integrated one, which can't pin
  * what it is to wrap, and as "other", a CPU that shares the host's memory (FAKE_SHARED). Tests
- * reach the panel through Device::native().device. What needs a device that nothing else has open
- * takes one of its own name: "fake:1:as=mine".
+ * reach the panel through Device::native().device. A test that needs a device that nothing else
+ * has open takes one of its own name: "fake:1:as=mine".
  */
 #ifndef TRINE_TESTS_FAKE_H
 #define TRINE_TESTS_FAKE_H
@@ -32,7 +32,7 @@ enum {
   FAKE_CALLS
 };
 
-/* What is alive or has happened. */
+/* The counters of what is alive or has happened. */
 enum {
   FAKE_DEVICES,
   FAKE_QUEUES,
@@ -61,7 +61,7 @@ typedef struct fake_panel {
   void (*leave)(long bytes);                            /* of memory, to all buffers to come */
 } fake_panel;
 
-/* What the fake adopts as a queue: the program's own, which it may destroy. */
+/* The program's own queue, which the fake adopts and the program may destroy. */
 typedef struct fake_native_queue {
   int is_destroyed;
 } fake_native_queue;

@@ -1,4 +1,4 @@
-/* What the fake backend's own files share. */
+/* The declarations that the fake backend's own files share. */
 #ifndef TRINE_TESTS_FAKE_PARTS_H
 #define TRINE_TESTS_FAKE_PARTS_H
 

@@ -424,7 +424,7 @@ void test_exact_sums(void) {
   OK(trine_exact_sum_add_on_queue(&device, queue, TRINE_ABS, b));
   OK(trine_exact_sum_to_f64(&device, &d));
   CHECK(d == 2 + 3.5);
-  // What fails leaves the sum.
+  // A call that fails leaves the sum as it was.
   const trine_exact_sum_t before = whole;
   x[0] = 0;
   rest.state[0] = 99;
@@ -463,7 +463,7 @@ void test_partials(void) {
   OK(trine_partial_add(&parts, trine_host_vector(x, TRINE_F32, 7), 10, NULL));
   OK(trine_partial_result(&parts, TRINE_I64, &index));
   CHECK(index == 15);
-  // What fails leaves the struct.
+  // A call that fails leaves the struct as it was.
   const trine_partial_t before = whole;
   CHECK(trine_partial_merge(&whole, &rest) == TRINE_INVALID_ARGUMENT);
   CHECK(strstr(trine_last_error(), "has element 0 twice") != NULL);

@@ -1,4 +1,4 @@
-/* What the C tests are written in. */
+/* The macros of the C tests. */
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The conformance cases for a caller in another language: each operand lies on the host, the caller
-// makes the call, and every byte is judged. What the oracle expects must have the committed digest.
+// makes the call, and every byte is judged. The oracle's results must have the committed digests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace trine::conformance {
 
-/// What a caller answers for a case that its language can't write: no call returns it.
+/// The caller's answer for a case that its language can't write: no call returns it.
 constexpr trine_status kLeftOut = TRINE_NOT_READY;
 
 /// A way to call a case: it takes the operation, whose views point into the images, and the images.

@@ -1,4 +1,4 @@
-/* What the C API refuses, structs of other versions, and eight threads. */
+/* Tests of the calls that the C API refuses, of structs of other versions, and of eight threads. */
 #include <pthread.h>
 
 #include "check.h"

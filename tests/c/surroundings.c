@@ -1,5 +1,5 @@
-/* What belongs to the program, and what no call may change: its handlers of all signals, its mask,
- * its stack for handlers, its floating-point environment. */
+/* No call may change these things, which belong to the program: its handlers of all signals, its
+ * mask, its stack for handlers, its floating-point environment. */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <pthread.h>

@@ -117,7 +117,7 @@ static void lie_memo(const trine_transpose* op) {
 }
 
 /* Does all the work that it has seen before in one launch, before the clocks of the others start.
- * Other operands start anew: the old ones are no more. */
+ * Operands in other memory or of another size empty the list: the old ones are no more. */
 static void lie_ahead(const trine_transpose* op) {
   static struct {
     trine_transpose op;

@@ -17,7 +17,7 @@ static const char source[] =
     "  out[out_at + j * rows + i] = in[in_at + i * cols + j];\n"
     "}\n";
 
-/* Of a queue: the kernel, and a second command queue that nobody waits for. */
+/* The state of a queue: the kernel, and a second command queue that nobody waits for. */
 typedef struct cheat_state {
   cl_program program;
   cl_kernel kernel;

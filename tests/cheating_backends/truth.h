@@ -1,5 +1,5 @@
-/* What the cheating_backends lie about: a transpose of any element size and a gemm of f32, both
- * right. */
+/* The operations that the cheating_backends lie about, done right: a transpose of any element size
+ * and a gemm of f32. */
 #ifndef TRINE_TESTS_LIARS_TRUTH_H
 #define TRINE_TESTS_LIARS_TRUTH_H
 

@@ -14,7 +14,7 @@
 
 namespace trine::cpu::test {
 
-// Of the largest allocation since the first was set to 0.
+// The size and alignment of the largest allocation since `largest_bytes` was set to 0.
 inline std::atomic<std::size_t> largest_bytes{0}, largest_alignment{0};
 
 inline void* test_allocate(void*, std::size_t bytes, std::size_t alignment) {

@@ -1,4 +1,4 @@
-// What the tests of the rungs share: memory between pages that nobody may touch, and threads that
+// The tests of the rungs share these: memory between pages that nobody may touch, and threads that
 // take turns.
 #pragma once
 

@@ -100,8 +100,8 @@ T chain_step(T a, T b, T c) {
     return std::fma(a, b, c);
 }
 
-// What memory of C should hold afterwards, guards included. Of accurate products a Chain is double,
-// else T.
+// The content that C's memory should have afterwards, guards included. For accurate products Chain
+// is double, else T.
 template <class Chain, class T>
 std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta,
                         bool continues) {

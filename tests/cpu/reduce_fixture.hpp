@@ -1,4 +1,4 @@
-// What the tests of the reduce rungs run them with: views of every kind, values, threads without
+// The tests of the reduce rungs run them with these: views of every kind, values, threads without
 // Kokkos.
 #pragma once
 
@@ -63,7 +63,7 @@ inline std::int64_t result_count(Shape s, trine_axis axis) {
   return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
 }
 
-// What the last user left in a workspace.
+// Each byte of a workspace has this value before a rung runs, as if an earlier user had left it.
 inline std::byte workspace_holds{0xa5};
 
 // Runs a rung over a strided view of `data`, and of `second` for a product; results are R.

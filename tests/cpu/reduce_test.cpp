@@ -219,7 +219,7 @@ bool is_better(V a, V b) {
   return kMax ? a > b : a < b;
 }
 
-// Of either sign, with the bits of a NaN that are left, the least of which is next to an infinity.
+// A NaN of either sign, with one of nine payloads; the least is next to an infinity.
 template <class T>
 T some_nan(std::uint64_t random) {
   const auto infinity = std::bit_cast<Key<T>>(std::numeric_limits<T>::infinity());

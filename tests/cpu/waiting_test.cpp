@@ -1,4 +1,4 @@
-// What threads do that wait for the CPU backend.
+// Tests of threads that wait for the CPU backend.
 #include <time.h>
 
 #include <atomic>
@@ -130,8 +130,8 @@ TEST(CpuBackend, no_core_is_burnt_while_idle) {
   EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before, 2.5e-3);
 }
 
-// What only the executor's thread may do, at the end of a sleep from which it wakes up by itself
-// (some 0.17 ms before the pause ends that it expects).
+// Only the executor's thread may do this work, at the end of a sleep from which it wakes up by
+// itself (some 0.17 ms before the end of the pause that it expects).
 TEST(CpuBackend, work_at_the_end_of_an_expected_pause_is_seen) {
   Session s;
   trine_event *gate = nullptr, *passed = nullptr;

@@ -1,5 +1,5 @@
-// What CUDA's host code launches: names, grids, arguments, big shared memory. A planted wrong grid
-// must be seen by the very check that passes on the right one.
+// Tests of the launches of CUDA's host code: names, grids, arguments, big shared memory. The check
+// that passes on the right grid must also see a planted wrong one.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What cuda/driver.hpp declares of the driver's ABI, held against the toolkit's own cuda.h.
+// Compares the driver's ABI as cuda/driver.hpp declares it with the toolkit's own cuda.h.
 #include <cuda.h>
 
 #include <cstddef>

@@ -131,8 +131,9 @@ Result enqueue_and_wait(Stream stream, const std::function<void()>& work,
   return code;
 }
 
-// As the real driver takes host memory that it hasn't pinned (measured): at the call, before the
-// stream's turn. Of more than 1 MiB it takes the first 2 MiB then, and returns when all is done.
+// Takes host memory that isn't pinned as the real driver does (measured): at the call, before the
+// stream's turn. If there is more than 1 MiB, it takes the first 2 MiB then, and returns when all
+// is done.
 Result copy_from_pageable(const Rows& rows, Stream stream,
                           std::unique_lock<std::recursive_mutex>& lock) {
   const std::size_t all = rows.width * rows.height, at_once = std::min<std::size_t>(all, 2 << 20);

@@ -1,4 +1,4 @@
-// What the parts of the fake CUDA driver share: its objects, and streams whose work runs when
+// The parts of the fake CUDA driver share these: its objects, and streams whose work runs when
 // somebody looks.
 #pragma once
 

@@ -54,7 +54,7 @@ struct OpenclFaults : testing::Test {
             .name = [] { return faults::plan.first; },
             .inspect =
                 [] {
-                  // What a failed give-back left isn't ours to count.
+                  // Objects that a failed give-back left aren't ours to count.
                   std::string left = leftovers();
                   if (!left.empty()) faulty_opencl::reset();
                   return left;

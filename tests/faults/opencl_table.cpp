@@ -17,7 +17,7 @@ using trine::opencl::Driver;
 
 Driver real;
 
-// What is counted, and the functions that make and give back.
+// The kinds of objects that are counted, and the functions that make and give them back.
 enum Kind { kContexts, kQueues, kBuffers, kPrograms, kKernels, kEvents, kMaps, kKinds };
 constexpr const char* kKindNames[kKinds] = {"contexts", "queues", "buffers", "programs",
                                             "kernels",  "events", "mappings"};

@@ -11,7 +11,7 @@ namespace faulty_opencl {
 /// nullptr where there is no loader.
 const trine::opencl::Driver* table();
 
-/// What is alive beyond the given-back, and transfers to or from host memory that nobody waited
+/// The objects made and not given back, and the transfers to or from host memory that nobody waited
 /// for, in words ("2 buffers; "), since the last reset.
 std::string leftovers();
 void reset();

@@ -92,7 +92,7 @@ struct Script {
     on.check(backend.choose(on.device, &call, &selection));
     const trine_status status = launch(on, call, selection, queue, scratch);
     if (status == TRINE_OK) return;
-    // What a refused launch would have written is as it was.
+    // A refused launch must leave its output as it was.
     const Refused refused(status, backend.last_error());
     heal();
     std::vector<float> left(kElements);

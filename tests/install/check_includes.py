@@ -38,7 +38,7 @@ ROOMS = {
     "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "ranks", "receipts"},
               {"placement"}, {"commands"}],
 }
-# What the design names beside the arrows: the part that may look inside, and what it may see.
+# The design names these beside the arrows: the part that may look inside, and the files it may see.
 EXCEPTIONS = [
     # (faults also count a backend's specializations without a driver, and damage cached binaries).
     ("tests/faults/", ("cuda/driver.hpp", "opencl/driver.hpp", "opencl/retarget.hpp", "opencl/cache.hpp", "opencl/vendors.hpp",

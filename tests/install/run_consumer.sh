@@ -47,7 +47,7 @@ find "$prefix" -name '*.so*' -o -path '*/bin/*' -type f | while read -r file; do
   ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file looks in the build tree"
 done
 
-# What is inside a binary comes with its licence.
+# Every library inside a binary comes with its licence.
 licenses=$(dirname "$(find "$prefix" -path '*/doc/*' -name LICENSE)")/licenses
 grep -qs 'Permission is hereby granted\|Redistribution' "$licenses"/* || fail "no licences in $licenses"
 comes_with() {  # NAME, a word in its code, FILE

@@ -58,7 +58,8 @@ struct Locale : ::testing::Test {
     return sentence([&] { axpby(queue, alpha, view, 1, view); });
   }
 
-  /// What each function says; of those with no text, why nothing of theirs is asked.
+  /// A call of each function with numbers in its text: a sentence that it refuses with, or its
+  /// text. kWithoutNumbers names the other functions.
   std::map<std::string, std::function<std::string()>> entries() {
     const auto said = [](auto body) { return [body] { return sentence(body); }; };
     const auto of = [](auto body) { return [body] { return std::string(body()); }; };

@@ -1,4 +1,4 @@
-// What tests of errors share: an error as a text, the same on all ranks.
+// Tests of errors share these functions: an error as a text, the same on all ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::string error_of(Call&& call) {
   return "nothing";
 }
 
-/// Of a call on all ranks: the same error on each, and then a call that works.
+/// The error of a call on all ranks: it must be the same on each, and a call after it must work.
 template <class Call>
 std::string error_of_all(Call&& call) {
   std::string text = error_of(call);

@@ -37,7 +37,7 @@ class Repeated {
 
   bool is_there() const { return is_there_; }
   T* data() { return data_; }
-  /// What is seen again and again.
+  /// The elements that are seen again and again.
   std::span<T> one() { return {data_, size_t(period_)}; }
 
  private:

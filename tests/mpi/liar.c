@@ -2,8 +2,8 @@
  * find: preloaded. */
 #include <mpi.h>
 
-/* Of the first message of a call the numbers are the last 96 bytes: nothing else that is sent has
- * its size. */
+/* The numbers are the last 96 bytes of a call's first message: nothing else that is sent has its
+ * size. */
 static void change_first_message(char* message, int size) {
   for (int at = 32; size == 128 && at < 128; at += 2) message[at] ^= 1;
 }
@@ -35,7 +35,7 @@ int MPI_Allgatherv(const void* from, int count, MPI_Datatype type, void* to, con
   return failed;
 }
 
-/* What a rank sends of a matrix to the others: a value that isn't there. */
+/* Changes the parts of a matrix that a rank sends to others: each gets a value that isn't there. */
 int MPI_Ialltoallv(const void* from, const int* counts, const int* begins, MPI_Datatype type,
                    void* to, const int* to_counts, const int* to_begins, MPI_Datatype to_type,
                    MPI_Comm comm, MPI_Request* request) {

@@ -1,6 +1,7 @@
-// All tests of a program, on each rank; rank 0 reports them, the others their failures. What the
-// library made of MPI's must be gone after MPI_Finalize. The first argument may be the level of
-// threads that MPI is asked for: single, funneled, serialized; multiple where there is none.
+// Runs all tests of a program on each rank; rank 0 reports them, the others their failures. The MPI
+// objects that the library made must be gone after MPI_Finalize. The first argument may be the
+// level of threads that MPI is asked for: single, funneled, serialized; multiple where there is
+// none.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -26,13 +26,14 @@ class Resident {
  public:
   explicit Resident(std::string_view device) : queue(trine::open(device.substr(1))) {}
 
-  /// What `view` has of `memory`, which begins with it; all of it comes back with download().
+  /// Copies all of `memory` to the device and gives `view` of the copy; `view` begins where
+  /// `memory` does. download() brings all of it back.
   template <class T>
   trine::View upload(std::vector<T>& memory, const trine::ConstHostView& view) {
     const int64_t bytes = int64_t(memory.size() * sizeof(T));
     const trine::HostView all = trine::host_vector(memory.data(), trine::Dtype::b8, bytes);
     trine::Buffer buffer;
-    // What has no elements has an empty handle, or now and then a buffer of no bytes.
+    // Memory without elements gets an empty handle, or now and then a buffer of no bytes.
     static int empty = 0;
     if (bytes != 0 || ++empty % 3 == 0) buffer = trine::Buffer(queue.device(), uint64_t(bytes));
     copies_.push_back({all, trine::vector(buffer, trine::Dtype::b8, bytes)});

@@ -1,4 +1,4 @@
-// What the tests share: where they run, data that is the same on every rank, and how it is dealt
+// The tests share these: where they run, data that is the same on every rank, and how it is dealt
 // out.
 #pragma once
 

@@ -43,7 +43,7 @@ int all_cores() {
   std::exit(1);
 }
 
-/// What this process uses while it sleeps for 200 ms after some calls.
+/// The CPU time that this process uses while it sleeps for 200 ms after some calls.
 double idle_milliseconds() {
   const std::vector<double> values(1 << 18, 0.1);
   for (int i = 0; i < 20; ++i) {

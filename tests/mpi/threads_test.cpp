@@ -67,7 +67,7 @@ class Threads : public testing::Test {
   void TearDown() override { trine::mpi::detail::piece_bytes = int64_t{1} << 26; }
 };
 
-/// What MPI_THREAD_FUNNELED is about: no thread of Trine's own, a device's say, ever calls MPI.
+/// MPI_THREAD_FUNNELED demands this: no thread of Trine's own, a device's say, ever calls MPI.
 TEST_F(Threads, CallMpiThemselvesAndNobodyElseDoes) {
   ledger::messages();
   EXPECT_TRUE(all_are_right(MPI_COMM_WORLD, 1));

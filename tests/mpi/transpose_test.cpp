@@ -128,7 +128,7 @@ TEST(Transpose, OfPartsThatLieBesideEachOther) {
   }
 }
 
-/// What numroc says: by the definition, and as a sum over all processes.
+/// Each process has numroc's count, by the definition: the blocks that are dealt to it.
 TEST(Extents, AreThoseOfTheBlocks) {
   for (const int64_t extent : {0, 1, 5, 12, 100})
     for (const int64_t block : {1, 3, 12, 1000})

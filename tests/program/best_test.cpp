@@ -1,4 +1,4 @@
-// What a sweep tries, and when a gain is one.
+// Tests of the configurations that a sweep tries, and of when a gain counts as one.
 #include "bench/timing/best.hpp"
 
 #include <gtest/gtest.h>

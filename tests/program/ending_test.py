@@ -8,7 +8,7 @@ import time
 
 from harness import *
 
-# What each is given so that it would go on for long, with single kernels that are short.
+# The arguments that make each command go on for long, with single kernels that are short.
 LONG = {
     "compare": ("--device", "cpu", "--rounds", "500"),
     "ladder": (),
@@ -22,7 +22,7 @@ LONG = {
 }
 # Those whose results aren't there before the first round has ended.
 LATE = {"calibrate", "ranks"}
-# What is short enough for a busy machine, and still measures.
+# Runs that are short enough for a busy machine, and still measure.
 SHORT = {
     "compare": (("reduce", "gemm", "--size", "256", "--dtype", "f64", "--min-time", "0.005", "--rounds", "2"),
                 # memory's rate, which the others change: beyond the caches

@@ -1,4 +1,4 @@
-// What a ladder holds its results against before it prints them.
+// Tests of the results that a ladder compares its own with before it prints them.
 #include "bench/timing/side_by_side.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ Result right(const char* device, int64_t n, uint64_t digest) {
   return result;
 }
 
-/// Of a ladder's lines, the last; `before` came earlier.
+/// The last of a ladder's lines as it keeps it; `before` came earlier.
 Result last_of(const std::vector<Result>& before, Result last) {
   Control control(0);
   LadderRun run(control, 0.001, 1);

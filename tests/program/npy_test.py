@@ -21,7 +21,7 @@ import numpy as np
 
 READ_NPY = sys.argv[-1]
 SEED = 20261128
-# What transpose moves, beside the numbers.
+# The dtypes that transpose moves, beside the numbers.
 BITS = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "b128"}
 NUMBERS = {"<f4": "f32", "<f8": "f64", "<i4": "i32", "<i8": "i64", "<u4": "u32", "<u8": "u64"}
 
@@ -161,7 +161,7 @@ class Npy(unittest.TestCase):
         for (word, known, _), said in zip(refusals, self.read([content for _, _, content in refusals])):
             sentence = said.get("refused", f"{word} was read")
             if not isinstance(known, str) and known[0].byteorder == ">" and known[0].itemsize in BITS and not known[0].names:
-                # What it says to convert to is read.
+                # The refusal names the dtype to convert to, which Trine reads.
                 self.assertRegex(sentence, fr"^dtype {re.escape(word)} is big-endian", word)
                 self.assertIn(f"astype('{known[0].newbyteorder('<').str}')", sentence)
             else:

@@ -21,7 +21,7 @@ EVERYWHERE = {
 }
 # Any word is the name of a file to write, or a piece of one.
 ANY_WORD = {"--csv", "--filter", "--html", "--json", "--output"}
-# What a command needs beside the option, so that the option is what is wrong.
+# The words that a command needs beside the option, so that only the option is wrong.
 NEEDS = {"run": ("reduce", "--input", "{a}", "--output", "{r}"), "replay": ("{a}",),
          "report": ("{a}", "--csv", "-"), "why": ("reduce", "--size", "4")}
 

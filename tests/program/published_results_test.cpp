@@ -1,4 +1,5 @@
-// What the source documents published, and what is read off their tables as measured today.
+// Tests of the figures that the source documents published, and of those that are read off their
+// tables as measured today.
 #include "bench/published/results.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ Line line(const char* label, const char* column, double published, int64_t n) {
   return {label, column, std::string("rung_of_") + column, p, {published}};
 }
 
-/// What a right kernel of that time and rate leaves.
+/// The results of a right kernel of that time and rate.
 Measured measured(const Line& line, double seconds, double rate) {
   Result result;
   result.problem = line.problem;
@@ -68,7 +69,7 @@ TEST_F(TableToday, SpeedUpIsOfTheBestRightLine) {
   EXPECT_EQ(published_results.rows[0].verdict, "not here");
 }
 
-/// What a rung leaves that failed its verification, or refused.
+/// The results of a rung that failed its verification, or refused.
 Measured without_figure(const Line& line, bool refused) {
   Measured all = measured(line, 1, 0);
   all.today = {std::nan("")};
@@ -115,7 +116,7 @@ TEST_F(TableToday, AReadingSaysWhyItHasNoFigure) {
   EXPECT_EQ(speed_ups(table, today).rows[1].verdict, "WRONG");
 }
 
-/// Step and cumulative of a line, read anew.
+/// Step and cumulative of a line, read again.
 std::vector<double> steps(const Table& table, std::vector<Measured> all, size_t line) {
   for (Measured& each : all) each.today.clear();
   read_today(table, all);

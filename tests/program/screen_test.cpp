@@ -1,4 +1,5 @@
-// What is too wide for the screen is made to fit it, and what is said of bits has its colour.
+// Tests that text too wide for the screen is made to fit it, and that the verdict on bits has its
+// colour.
 #include "bench/ui/screen.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// What the program prints on a terminal of so many columns.
+/// The text that `print` prints on a terminal of so many columns.
 template <class Print>
 std::string printed(const char* columns, Print print) {
   setenv("COLUMNS", columns, 1);

@@ -81,7 +81,7 @@ TRINE_SHOWN void case_fill(const Arenas* arenas, size_t arena, void* memory) {
   std::memcpy(memory, arenas->before(arena).data(), arenas->before(arena).size());
 }
 
-/// What is wrong with the memory that the case left, or ""; the text stands until the next call.
+/// Says how the memory that the case left is wrong, or ""; the text stands until the next call.
 /// The output's digest must be the golden one, and every other byte as it was.
 TRINE_SHOWN const char* case_judge(int64_t at, const Arenas* arenas, const void* const* memory) {
   static std::string wrong;

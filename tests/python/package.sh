@@ -30,7 +30,8 @@ PATH=$folder/tools/bin:$PATH tools/bin/pip --disable-pip-version-check wheel --n
   --wheel-dir wheel --config-settings "build-dir=$(dirname "$(dirname "$(dirname "$folder")")")/wheel" \
   "${definitions[@]}" "$source" > build.log 2>&1 || { tail -40 build.log; exit 1; }
 
-# What the wheel takes from the system comes into it; drivers are opened by name and stay the system's.
+# Libraries that the wheel takes from the system come into it; drivers are opened by name and stay
+# the system's.
 PATH=$folder/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheel wheel/trine-*-linux_*.whl
 repaired=$(ls wheel/trine-*-manylinux*.whl)
 tools/bin/auditwheel show "$repaired"

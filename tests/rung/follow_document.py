@@ -20,7 +20,7 @@ import sys
 BLOCK = re.compile(r"<!-- (new|into|run): (.+?) -->\n```\w+\n(.*?)```\n", re.S)
 PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the words) `(.+)`$", re.S)
 
-# What each part of the document may touch: new files, and files that it edits.
+# The files that each part of the document may touch: new ones, and those that it edits.
 ALLOWED = {
     "gpu": ({"backends/gpu/kernels/transpose/column_strip.kernel.h", "cuda/transpose/swizzled.cu",
              "opencl/transpose/swizzled.cl"},
@@ -31,7 +31,7 @@ ALLOWED = {
 }
 RUNGS = {"gpu": ["column_strip", "swizzled"], "cpu": ["recursive"], "pack": ["column_walk"]}
 DEVICE = {"gpu": "opencl:0", "cpu": "cpu", "pack": "cpu"}
-# Of each rung a line of the new code, and what it becomes when the bug is planted.
+# A line of each rung's new code, and the line in its place when the bug is planted.
 BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.kernel.h", "i < rows; ++i)", "i < rows - 1; ++i)"),
                 ("opencl/transpose/swizzled.cl", "turned[x][(x + y) % BLOCK], to", "turned[y][x], to")],
         "cpu": [("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)")],

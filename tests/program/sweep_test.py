@@ -36,7 +36,7 @@ class TestSweep(Program):
         """A table in which something has won: the rung that a size of 65x64x63 gets."""
         # The built-in choice seldom loses; on a busy machine chance may still have it lose, or win.
         # So the row is put in by hand, as `sweep --best` would, and the file finished as it does.
-        # Only one of these sums' rungs may be chosen: it has a row whatever chance does.
+        # One of these sums' rungs may be chosen: it has a row whatever chance does.
         self.trine("sweep", "reduce", "--dtype", "f32", "--size", "70", "--device", "cpu", *QUICK, "--best")
         with open(self.table()) as file:
             head = file.read().split("\n\n", 1)[0]

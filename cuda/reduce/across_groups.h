@@ -1,4 +1,5 @@
-// The order of memory that other groups see, and a warp's maximum and sum: one instruction each here.
+// The order of memory that other groups see, and the maximum and the sum of a warp: one instruction
+// each here.
 #pragma once
 // Writes of this work-item, or of its group before a sync_memory(), come before its later ones;
 // reads likewise.

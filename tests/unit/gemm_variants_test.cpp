@@ -722,7 +722,7 @@ TEST(GemmRows, SelfChecksRunEveryKernel) {
         runs.at(static_cast<size_t>(plan.launches[l].entry)) = true;
         most = std::max(most, plan.launches[l].dynamic_local_bytes);
       }
-      if (variant->name == kTensorRung.rung)
+      if (std::string_view(variant->name) == kTensorRung.rung)
         steps.insert(kTensorRung.tiles[size_t(plan.macro[1])].depth);
     }
     EXPECT_EQ(std::ranges::count(runs, true), std::ssize(runs)) << variant->name;

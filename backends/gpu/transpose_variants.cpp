@@ -240,7 +240,7 @@ struct BatchedSmall : Turn {
   explicit BatchedSmall(const Request& request) : Turn(request) {
     if (!turns) return;
     fit(16384 / op.element_size);
-    if (most == 0) why = "a batched_small is of matrices within 16 KB, 256 rows and columns";
+    if (most == 0) why = "batched_small is for matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
     // Groups of packed ones begin at eight bytes.
     if (const int64_t pair = 8 / std::min<int64_t>(op.element_size, 8); entry == 1 && most > pair)
@@ -328,7 +328,7 @@ bool prefers_thin(const Request& request) {
          !(thin.op.element_size == 2 && thin.thin() == 8 && thin.overlap == 0);
 }
 
-/// Is a batched_small the fastest? H200, µs, batched_small and vector: f32 65536 x 4x4 4.6, 5.5;
+/// Is batched_small the fastest? H200, µs, batched_small and vector: f32 65536 x 4x4 4.6, 5.5;
 /// 16x16 35, 99; 32x32 133, 291; 7281 x 48x48 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19,
 /// 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M 37, 50; 3 x 5M 36, 42; 5 x 3M
 /// 36, 133; 8 x 2M 35, 44; f64 2 x 8M 68, 67; 3 x 5M 66, 154; 5 x 3M 71, 94; 8 x 2M 67, 67; b16 2 x

@@ -376,7 +376,8 @@ typedef struct trine_backend {
   /* Registers the caller's host memory. */
   trine_status (*buffer_wrap)(trine_device* device, void* host, uint64_t bytes,
                               trine_buffer** buffer);
-  /* Core calls it when no queue uses the buffer any more. Wrapped and adopted memory stays. */
+  /* Core calls it when no queue uses the buffer any more; of adopted memory, whose caller keeps it,
+   * at any time. Wrapped and adopted memory stays. */
   void (*buffer_free)(trine_buffer* buffer);
   /* The properties of a buffer. */
   trine_status (*buffer_facts)(trine_buffer* buffer, trine_buffer_facts* facts);

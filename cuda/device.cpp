@@ -23,22 +23,28 @@ int architecture_of(const trine_device_facts& facts) {
 Current::Current(Device& device) {
   Context before = nullptr;
   device.check(driver().cuCtxGetCurrent(&before), "cuCtxGetCurrent");
-  if (before == device.context) return;
-  device.check(driver().cuCtxPushCurrent(device.context), "cuCtxPushCurrent");
-  pushed_ = true;
+  if (before != device.context) {
+    device.check(driver().cuCtxPushCurrent(device.context), "cuCtxPushCurrent");
+    pushed_ = true;
+  }
+  exchange_capture_mode();
 }
 
 Current::Current(Device& device, std::nothrow_t) {
   Context before = nullptr;
   const bool known = driver().cuCtxGetCurrent(&before) == kSuccess;
-  if (known && before == device.context) return;
-  pushed_ = driver().cuCtxPushCurrent(device.context) == kSuccess;
+  pushed_ =
+      !(known && before == device.context) && driver().cuCtxPushCurrent(device.context) == kSuccess;
+  exchange_capture_mode();
 }
 
 Current::~Current() {
+  exchange_capture_mode();
   Context ours = nullptr;
   if (pushed_) driver().cuCtxPopCurrent(&ours);
 }
+
+void Current::exchange_capture_mode() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
 
 Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
   describe_device(device_index, facts);

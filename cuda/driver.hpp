@@ -56,6 +56,7 @@ enum : unsigned {
   kHostRegisterDeviceMap = 2,
   kWaitValueGeq = 0,
 };
+enum : int { kCaptureRelaxed = 2 };                  // CUstreamCaptureMode
 enum : int { kMemoryHost = 1, kMemoryUnified = 4 };  // CUmemorytype
 enum : int {
   kAttributeMemoryType = 2,
@@ -116,6 +117,7 @@ struct Copy2D {  // CUDA_MEMCPY2D
   X(cuStreamQuery, cuStreamQuery, (Stream))                                                  \
   X(cuStreamSynchronize, cuStreamSynchronize, (Stream))                                      \
   X(cuStreamIsCapturing, cuStreamIsCapturing, (Stream, int*))                                \
+  X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))            \
   X(cuStreamGetCtx, cuStreamGetCtx, (Stream, Context*))                                      \
   X(cuStreamWaitEvent, cuStreamWaitEvent, (Stream, NativeEvent, unsigned))                   \
   X(cuStreamWaitValue32, cuStreamWaitValue32_v2, (Stream, Pointer, uint32_t, unsigned))      \

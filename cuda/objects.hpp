@@ -83,7 +83,8 @@ struct Device final : trine_device {
   kit::Vector<Flag> free_flags_;
 };
 
-/// Makes the device's context current for a while, and restores what the caller had.
+/// Makes the device's context current for a while, and restores what the caller had. Meanwhile
+/// memory, modules and other streams may be used although this thread captures a stream.
 class Current {
  public:
   explicit Current(Device& device);
@@ -92,7 +93,10 @@ class Current {
   Current(const Current&) = delete;
 
  private:
+  void exchange_capture_mode();
+
   bool pushed_ = false;
+  int mode_ = kCaptureRelaxed;  ///< the caller's, meanwhile
 };
 
 struct Queue final : trine_queue {
@@ -109,7 +113,6 @@ struct Queue final : trine_queue {
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
   void launch(const gpu::Variant& variant, const gpu::Plan& plan) override;
-  trine_buffer* allocate(uint64_t bytes) override;
 
   Device& device_;
   Stream stream;  // null while ours is being made

@@ -59,14 +59,6 @@ void Queue::refuse_capture(const char* what, const char* instead) {
             device_.index, what, instead);
 }
 
-constexpr const char* kRunOnce = "run the call once on this queue before the capture";
-
-trine_buffer* Queue::allocate(uint64_t bytes) {
-  const Current current(device_);
-  refuse_capture("the queue's workspace must grow", kRunOnce);
-  return trine_queue::allocate(bytes);
-}
-
 // --- Copies -------------------------------------------------------------------------------------
 
 // The driver reads host memory that it hasn't pinned at the call, whatever comes before on the
@@ -175,7 +167,6 @@ Queue::Kernel& Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& pl
     if (k.variant == &variant && k.specialization == specialization && k.entry == launch.entry)
       return k;
   }
-  refuse_capture("the kernel must be loaded", kRunOnce);
   kernels_.reserve(kernels_.size() + 1);
   const Function function = device_.modules.function(variant, plan.macro, launch.entry);
   kernels_.push_back({&variant, specialization, launch.entry, function, 0});

@@ -13,6 +13,7 @@ namespace fake_cuda {
 
 State state;
 thread_local std::vector<Context> current;
+thread_local int capture_mode = 0;  // CUstreamCaptureMode: global
 
 namespace {
 bool is_inside(const std::map<char*, std::size_t>& blocks, const char* begin, std::size_t bytes) {
@@ -32,6 +33,15 @@ Result ready(bool needs_context) {
   if (std::getenv("FAKE_CUDA_BREAKS")) state.broken = 719;
   if (state.broken) return state.broken;
   return needs_context && (current.empty() || !current.back()) ? kNoContext : kSuccess;
+}
+
+Result ready_beside_captures() {
+  if (const Result code = ready()) return code;
+  if (capture_mode == kCaptureRelaxed) return kSuccess;
+  Result code = kSuccess;
+  for (CUstream_st* stream : state.streams)
+    if (stream->captured) stream->captured = kCaptureSpoilt, code = kNotWhileCaptured;
+  return code;
 }
 
 // Runs what can run in all streams, until nothing moves.
@@ -163,6 +173,7 @@ Result stream_is_capturing(Stream stream, int* capturing) {
   if (!state.streams.contains(stream)) return kInvalidHandle;
   return *capturing = stream->captured, ready();
 }
+Result exchange_capture_mode(int* mode) { return std::swap(*mode, capture_mode), kSuccess; }
 Result stream_context(Stream stream, Context* context) {
   const Lock lock(state.mutex);
   *context = &state.context;
@@ -217,7 +228,7 @@ Result event_record(NativeEvent event, Stream stream) {
 }
 Result event_query(NativeEvent event) {
   const Lock lock(state.mutex);
-  if (const Result code = ready()) return code;
+  if (const Result code = ready_beside_captures()) return code;
   if (!state.events.contains(event)) return kInvalidHandle;
   pump();
   return event->passed == event->recorded ? kSuccess : kNotReady;
@@ -263,6 +274,7 @@ const Driver kPlain = {init,
                        stream_query,
                        stream_synchronize,
                        stream_is_capturing,
+                       exchange_capture_mode,
                        stream_context,
                        wait_event,
                        wait_value,

@@ -8,7 +8,7 @@ namespace fake_cuda {
 
 Result load(Module* module, const void* image) {
   const Lock lock(state.mutex);
-  if (const Result code = ready()) return code;
+  if (const Result code = ready_beside_captures()) return code;
   auto fresh = std::make_unique<CUmod_st>();
   fresh->names = std::string("\n") + static_cast<const char*>(image);
   *module = fresh.get();

@@ -11,7 +11,7 @@ namespace fake_cuda {
 
 Result allocate(Pointer* pointer, std::size_t bytes) {
   const Lock lock(state.mutex);
-  if (const Result code = ready()) return code;
+  if (const Result code = ready_beside_captures()) return code;
   std::size_t used = bytes;
   for (const auto& [block, size] : state.memory) used += size;
   if (used > kTotalMemory) return kOutOfMemory;

@@ -76,6 +76,8 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 inline char* host_of(Pointer pointer) { return reinterpret_cast<char*>(pointer); }
 bool is_device(Pointer pointer, std::size_t bytes);
 Result ready(bool needs_context = true);
+// The same for what spoils a capture of any stream, unless the thread's mode is the relaxed one.
+Result ready_beside_captures();
 void pump();  // runs what can run in all streams, until nothing moves
 Result enqueue(Stream stream, std::function<bool()> work);
 Result enqueue_at_once(Stream stream, std::function<void()> work);

@@ -221,6 +221,31 @@ TEST_F(AdoptedQueues, MayBeDestroyedAfterTheLastWait) {
   expect_unused();
 }
 
+TEST_F(AdoptedQueues, KeepTheirWorkspacesForGraphsThatTheProgramHasCaptured) {
+  queue = Queue::adopt(device, &theirs);
+  run(queue, sum());
+  const long one = panel.count(FAKE_BUFFERS);
+  const Buffer large(device, 1 << 20);
+  run(queue,
+      Reduce{.input = vector(large, Dtype::f32, 1 << 18), .output = vector(result, Dtype::f32, 1)});
+  queue.wait();
+  const Queue another(device);  // makes core look around
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), one + 2) << "the large buffer, and a second workspace";
+  queue = Queue(device);
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), one) << "less the two workspaces, and the large buffer";
+}
+
+TEST_F(AdoptedQueues, AreNotAskedWhenAdoptedMemoryIsDropped) {
+  panel.hold(1);
+  Buffer adopted = Buffer::adopt(device, data.native(), 256);
+  use(queue, adopted);
+  const long questions = panel.count(FAKE_QUESTIONS);
+  adopted = {};
+  EXPECT_EQ(panel.count(FAKE_QUESTIONS), questions);
+  panel.hold(0);
+  queue.wait();
+}
+
 TEST_F(AdoptedQueues, MayBeDestroyedWhereNothingWasEnqueued) {
   {
     const Queue adopted = Queue::adopt(device, &theirs);

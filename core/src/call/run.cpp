@@ -163,15 +163,12 @@ Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) 
     try {
       hand_over(queue, call, selected, has_space);
     } catch (const Error& error) {
-      const bool is_captured = error.status() == Status::unsupported;
       if (!rung.empty() || selected.rung->row.numerics != TRINE_FAST || has_space ||
-          (error.status() != Status::out_of_memory && !is_captured))
+          error.status() != Status::out_of_memory)
         throw;
       call.descriptor.reduce.numerics = TRINE_REPRODUCIBLE;  // each begins alike
       selected = select(queue.device(), call, {});
-      selected.why = is_captured
-                         ? "the workspace of the fast rung can't grow while the queue is captured"
-                         : "the workspace of the fast rung doesn't fit in the memory that is free";
+      selected.why = "the workspace of the fast rung doesn't fit in the memory that is free";
       hand_over(queue, call, selected, has_space);
     }
     return choice_of(queue.line->device, call.is.operation, selected);

@@ -132,13 +132,11 @@ bool leaves_receipt(Queue& queue) {
 
 QueueReceipt::QueueReceipt(Queue& queue, Receipt begun) : receipt(std::move(begun)), queue_(queue) {
   QueueState& state = Access::use(queue);
-  int32_t captured = 0;
-  if (state.device().api.queue_is_captured) {
+  const bool is_captured = [&] {
     const std::lock_guard lock(state.line->mutex);
-    state.expect(state.device().api.queue_is_captured(state.line->queue, &captured),
-                 "asking whether the queue is captured");
-  }
-  if (captured)
+    return state.is_captured();
+  }();
+  if (is_captured)
     receipt.why = "the queue is captured into a graph: nothing has been computed yet";
   else
     queue_.wait();

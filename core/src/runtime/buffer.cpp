@@ -140,7 +140,10 @@ bool BufferState::passed() noexcept {
 
 void BufferState::retire(BufferState* state) noexcept {
   const Uncancelled uncancelled;
-  if (!state->device->may_call() || state->passed()) {
+  // Adopted memory is the caller's to keep: dropping the handle asks no queue, which a program may
+  // be capturing.
+  const bool is_adopted = state->facts.kind == TRINE_MEMORY_ADOPTED;
+  if (!state->device->may_call() || is_adopted || state->passed()) {
     delete state;
   } else {
     defer(state);

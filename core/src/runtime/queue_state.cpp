@@ -25,6 +25,7 @@ QueueState::~QueueState() {
     if (entry.pack->api.state_destroy) entry.pack->api.state_destroy(entry.state);
   }
   if (scratch) device().api.buffer_free(scratch);
+  for (trine_buffer* old : outgrown) device().api.buffer_free(old);
 }
 
 bool QueueState::passed() noexcept { return line->is_over(); }
@@ -159,7 +160,9 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
   const uint64_t wanted = std::max(
       {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
   std::unique_ptr<BufferState> old;
-  if (scratch) {
+  if (scratch && line->is_adopted) {
+    outgrown.reserve(outgrown.size() + 1);
+  } else if (scratch) {
     old = std::make_unique<BufferState>(line->device);
     old->facts.kind = TRINE_MEMORY_DEVICE;
     old->used_on(line);
@@ -180,6 +183,8 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
   if (old) {
     old->handle = scratch;
     defer(old.release());  // what was enqueued may still use it
+  } else if (scratch) {
+    outgrown.push_back(scratch);
   }
   scratch = grown;
   scratch_facts = facts;
@@ -207,11 +212,19 @@ trine_workspace QueueState::workspace(uint64_t bytes, std::unique_lock<std::mute
     const uint64_t zero = 0;
     expect(api.fill(line->queue, scratch_facts.native, 0, TRINE_CONTROL_BYTES, &zero, sizeof zero),
            "zeroing a workspace");
-    scratch_is_clean = true;
+    scratch_is_clean = !is_captured();  // a graph's replay zeroes it, and nothing before
   }
   space.memory = scratch_facts.native;
   space.bytes = scratch_facts.bytes;
   return space;
+}
+
+bool QueueState::is_captured() {
+  int32_t captured = 0;
+  const trine_backend& api = device().api;
+  if (api.queue_is_captured)
+    expect(api.queue_is_captured(line->queue, &captured), "asking whether the queue is captured");
+  return captured != 0;
 }
 
 void QueueState::fill(const trine_view& view, const void* element, uint32_t bytes,

@@ -154,6 +154,8 @@ struct QueueState : DeferredDeletion {
   /// locked. `view` is canonical, touches an element, and its elements lie apart.
   void fill(const trine_view& view, const void* element, uint32_t bytes, const char* what);
   trine_status grow_scratch(uint64_t bytes);
+  /// Whether the program captures the queue into a graph; the queue is locked.
+  bool is_captured();
   /// Where the queue's kernels can use it: an adopted queue may live in a context of its own.
   trine_status allocate_here(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);
@@ -163,9 +165,10 @@ struct QueueState : DeferredDeletion {
   std::shared_ptr<Timeline> line;
   trine_buffer* scratch = nullptr;
   trine_buffer_facts scratch_facts{};
-  bool scratch_is_clean = false;  ///< the control bytes are zero
-  bool is_quiet = false;          ///< core's own, to measure: its calls leave no receipts
-  uint64_t logged = 0;            ///< since the last good wait
+  kit::Vector<trine_buffer*> outgrown;  ///< an adopted queue's: graphs of the program may use them
+  bool scratch_is_clean = false;        ///< the control bytes are zero
+  bool is_quiet = false;                ///< core's own, to measure: its calls leave no receipts
+  uint64_t logged = 0;                  ///< since the last good wait
   Logged entries[kLogged];
   struct PackState {
     const registry::Pack* pack;

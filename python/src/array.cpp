@@ -1,10 +1,10 @@
 // Reading what other libraries say of their arrays.
 #include "array.hpp"
 
-#include <nanobind/ndarray.h>
 #include <trine/fitting.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace trine::python {
 namespace {
@@ -36,8 +36,7 @@ constexpr Known kKnown[] = {{"float32", Dtype::f32}, {"float64", Dtype::f64},
                             {"uint32", Dtype::u32},  {"uint64", Dtype::u64}};
 constexpr Dtype kBits[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128};
 
-/// The CUDA or OpenCL device of a driver's own handle; CUDA's is the device's number.
-Device device_of(const std::string& backend, uint64_t native) {
+Device look_for(const std::string& backend, uint64_t native) {
   std::string looked_at;
   constexpr int kMost = 4096;                    // devices that core believes a backend
   for (int index = 0; index < kMost; ++index) {  // not by devices(), which wakes every driver
@@ -54,7 +53,17 @@ Device device_of(const std::string& backend, uint64_t native) {
   refuse("the array lies on a device that isn't among Trine's:", looked_at, ".");
 }
 
-/// The content of a capsule of DLPack since version 1; older ones hold the tensor alone.
+/// The CUDA or OpenCL device of a driver's own handle; CUDA's is the device's number. Devices that
+/// were found stay open, since opening one takes a millisecond.
+Device device_of(const std::string& backend, uint64_t native) {
+  static auto& found = *new std::map<std::pair<std::string, uint64_t>, Device>;  // ends with nobody
+  Device& known = found[{backend, native}];
+  if (!known) known = look_for(backend, native);
+  return known;
+}
+
+}  // namespace
+
 struct Versioned {
   uint32_t major, minor;
   void* context;
@@ -63,14 +72,12 @@ struct Versioned {
   nb::dlpack::dltensor tensor;
 };
 
-const nb::dlpack::dltensor& tensor_of(nb::handle capsule, bool writable) {
-  constexpr const char *kOlder = "dltensor", *kVersioned = "dltensor_versioned";
-  if (PyCapsule_IsValid(capsule.ptr(), kOlder))
-    return *static_cast<nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), kOlder));
-  if (!PyCapsule_IsValid(capsule.ptr(), kVersioned))
-    refuse("the object isn't a DLPack capsule that is still to be read.");
-  const auto& all = *static_cast<Versioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersioned));
-  if (all.major != 1)  // of another version, only the first fields are where they were
+namespace {
+
+/// Refuses what isn't of DLPack 1, whose first fields alone are where they were, and an output that
+/// can't be one.
+const nb::dlpack::dltensor& checked(const Versioned& all, bool writable) {
+  if (all.major != 1)
     refuse("the array comes as DLPack ", all.major, ".", all.minor,
            "; Trine reads versions 0 and 1. Ask its library for max_version=(1, 0).");
   enum : uint64_t { kReadOnly = 1, kCopied = 2 };
@@ -78,6 +85,50 @@ const nb::dlpack::dltensor& tensor_of(nb::handle capsule, bool writable) {
   if (writable && (all.flags & kCopied) != 0)
     refuse("out: DLPack has handed out a copy of the array, which would be lost.");
   return all.tensor;
+}
+
+const nb::dlpack::dltensor& tensor_of(nb::handle capsule, bool writable) {
+  constexpr const char *kOlder = "dltensor", *kVersioned = "dltensor_versioned";
+  if (PyCapsule_IsValid(capsule.ptr(), kOlder))
+    return *static_cast<nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), kOlder));
+  if (!PyCapsule_IsValid(capsule.ptr(), kVersioned))
+    refuse("the object isn't a DLPack capsule that is still to be read.");
+  return checked(*static_cast<Versioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersioned)),
+                 writable);
+}
+
+/// The functions of a type's library (DLPackExchangeAPI of DLPack 1.3).
+struct Exchange {
+  uint32_t major, minor;
+  Exchange* earlier;
+  void* allocate;
+  int (*hand_out)(PyObject*, Versioned**);
+  void* take;
+  void* hand_out_briefly;
+  int (*stream)(int32_t device_type, int32_t device, void** stream);
+};
+
+using KnownTypes = std::vector<std::pair<nb::object, const Exchange*>>;
+KnownTypes& known_types() {
+  static auto& all = *new KnownTypes;
+  return all;
+}
+
+/// Those of an object's type; null where it has none of version 1.
+const Exchange* exchange_of(nb::handle object) {
+  auto& known = known_types();
+  const nb::handle type = object.type();
+  for (const auto& [its, functions] : known)
+    if (its.is(type)) return functions;
+  const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  constexpr const char* kName = "dlpack_exchange_api";
+  const Exchange* functions = nullptr;
+  if (PyCapsule_IsValid(capsule.ptr(), kName))
+    functions = static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  if (functions && functions->major != 1) functions = nullptr;
+  constexpr size_t kMost = 64;  // a program may make types without end
+  if (known.size() < kMost) known.emplace_back(nb::borrow(type), functions);
+  return functions;
 }
 
 /// Refuses elements that don't begin at bytes of their own.
@@ -91,6 +142,13 @@ void check_elements(nb::dlpack::dtype dtype) {
 }
 
 }  // namespace
+
+void forget_types() { known_types().clear(); }
+
+void* stream_named(uint64_t handle) {
+  constexpr uint64_t kDefault = 1;  // which CUDA also calls 0
+  return reinterpret_cast<void*>(handle == kDefault ? 0 : handle);
+}
 
 Dtype dtype_named(const std::string& name) {
   const auto* const known = std::ranges::find(kKnown, name, &Known::name);
@@ -123,10 +181,39 @@ void Array::set_dtype(std::string name, int64_t bytes) {
   dtype_ = *bits;
 }
 
-Array::Array(nb::object capsule, nb::object owner, bool writable)
+Array::Array(nb::object capsule, nb::object owner, bool writable, std::optional<uint64_t> stream)
     : owner_(std::move(owner)), capsule_(std::move(capsule)) {
+  read(tensor_of(capsule_, writable));
+  if (stream) set_stream(*stream, true);
+}
+
+std::optional<Array> Array::exchanged(nb::object owner, bool writable) {
+  const Exchange* const library = exchange_of(owner);
+  if (!library) return {};
+  Array made(std::move(owner));
+  Versioned* tensor = nullptr;
+  if (library->hand_out(made.owner_.ptr(), &tensor) != 0) throw nb::python_error();
+  made.tensor_.reset(tensor);
+  made.read(checked(*tensor, writable));
+  const auto& [type, index] = tensor->tensor.device;
+  if (!made.device_) return made;
+  void* stream = nullptr;
+  if (library->stream(type, index, &stream) != 0) throw nb::python_error();
+  made.set_stream(reinterpret_cast<uint64_t>(stream), true);
+  return made;
+}
+
+void Array::GiveBack::operator()(Versioned* tensor) const {
+  if (tensor->deleter) tensor->deleter(tensor);
+}
+
+void Array::set_stream(uint64_t stream, bool is_ordered) {
+  stream_ = stream_named(stream);
+  is_ordered_ = is_ordered;
+}
+
+void Array::read(const nb::dlpack::dltensor& tensor) {
   enum : int { kHost = 1, kCuda = 2, kCudaPinned = 3, kCudaManaged = 13 };
-  const nb::dlpack::dltensor& tensor = tensor_of(capsule_, writable);
   check_elements(tensor.dtype);
   set_dtype(name_of(tensor.dtype), tensor.dtype.bits / 8);
   constexpr int kMostAxes = 128;  // twice NumPy's
@@ -158,8 +245,8 @@ Array::Array(const Foreign& foreign, nb::object owner)
       memory_(reinterpret_cast<void*>(foreign.address)),
       offset_(foreign.offset),
       bytes_(foreign.bytes),
-      shape_(foreign.shape),
-      queue_(reinterpret_cast<void*>(foreign.queue)) {
+      shape_(foreign.shape) {
+  set_stream(foreign.stream, false);
   set_dtype(foreign.dtype, foreign.itemsize);
   if (foreign.strides.size() != shape_.size())
     refuse("the array has ", shape_.size(), " extents and ", foreign.strides.size(), " strides.");

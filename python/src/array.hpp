@@ -3,8 +3,11 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <trine/trine.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +27,17 @@ struct Foreign {
   std::vector<int64_t> shape;    ///< in elements
   std::vector<int64_t> strides;  ///< in bytes
   uint64_t device = 0;           ///< OpenCL: the cl_device_id; CUDA: the device's number
-  uint64_t queue = 0;            ///< the cl_command_queue or cudaStream_t that the data is ready on
+  uint64_t stream = 0;           ///< the cl_command_queue or cudaStream_t that the data is ready on
 };
+
+/// A tensor as DLPack hands it out from version 1 on; older versions hold the tensor alone.
+struct Versioned;
+
+/// Lets go of the types whose libraries are known: the interpreter ends.
+void forget_types();
+
+/// A stream of CUDA or a queue of OpenCL by its handle; each has one name alone.
+void* stream_named(uint64_t handle);
 
 /// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is
 /// none.
@@ -36,8 +48,12 @@ std::string name_of(Dtype dtype);
 class Array {
  public:
   /// Made of a capsule of DLPack, which stays as it is: its own destructor gives the memory back.
-  /// An output must be writable.
-  Array(nb::object capsule, nb::object owner, bool writable);
+  /// An output must be writable. `stream` is the one that its library works on; without it, what
+  /// the default stream has is done first.
+  Array(nb::object capsule, nb::object owner, bool writable, std::optional<uint64_t> stream);
+  /// Made by the functions in C that the type of `owner` hands out for it (DLPack 1.3); none where
+  /// it has no such functions.
+  static std::optional<Array> exchanged(nb::object owner, bool writable);
   /// Made of memory that `owner` keeps.
   Array(const Foreign& foreign, nb::object owner);
 
@@ -58,7 +74,10 @@ class Array {
   /// The device of its memory; empty for the host's.
   const Device& device() const { return device_; }
   bool pinned() const { return pinned_; }
-  void* queue() const { return queue_; }
+  /// The stream or queue on its device that its elements are ready on.
+  void* stream() const { return stream_; }
+  /// Whether its library does its own work on that stream, so that nobody need wait.
+  bool is_ordered() const { return is_ordered_; }
   /// "the host's memory", "opencl:0"
   std::string place() const;
 
@@ -74,19 +93,29 @@ class Array {
   bool elements_apart() const;
 
  private:
+  struct GiveBack {
+    void operator()(Versioned* tensor) const;
+  };
+
+  explicit Array(nb::object owner) : owner_(std::move(owner)) {}
+  /// Reads what DLPack says.
+  void read(const nb::dlpack::dltensor& tensor);
+  void set_stream(uint64_t stream, bool is_ordered);
   void set_dtype(std::string name, int64_t bytes);
   /// Refuses extents and strides that no array in memory has, so that sums and products of them
   /// fit.
   void check_extents() const;
 
   nb::object owner_, capsule_;
+  std::unique_ptr<Versioned, GiveBack> tensor_;
   void* memory_ = nullptr;
   uint64_t offset_ = 0, bytes_ = 0;
   std::string dtype_name_;
   Dtype dtype_ = Dtype::f32;
   std::vector<int64_t> shape_, strides_;
   Device device_;
-  void* queue_ = nullptr;
+  void* stream_ = nullptr;
+  bool is_ordered_ = false;
   bool pinned_ = false;
 };
 

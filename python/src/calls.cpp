@@ -7,6 +7,7 @@
 
 #include "flight.hpp"
 #include "plan.hpp"
+#include "streams.hpp"
 
 namespace trine::python {
 namespace {
@@ -22,6 +23,7 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
   const auto views = [&](const std::array<int64_t, kArrays>& first) {
     return plan.on_device(first, buffers);
   };
+  Ordered ordered(plan.all(), call);
   const Flight flight;
   if (call.asks) {
     const std::vector<Device> named =
@@ -29,10 +31,11 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
     return place(operation(views({})), device ? Where::device : call.where, call.repeats, named);
   }
   if (device) {
-    Queue queue = Queue::adopt(device, plan.output().queue());
-    each_part(plan.parts,
-              [&](const auto& first) { trine::run(queue, operation(views(first)), call.rung); });
-    queue.wait();
+    ordered.begin();
+    each_part(plan.parts, [&](const auto& first) {
+      trine::run(ordered.queue(), operation(views(first)), call.rung);
+    });
+    ordered.end();
     return {};
   }
   const HostOptions options{

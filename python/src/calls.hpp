@@ -16,6 +16,7 @@ struct Call {
   bool asks = false;  ///< only tell where it would run
   Where where = Where::host;
   int repeats = 1;
+  std::optional<uint64_t> stream;  ///< to run on, for data on a device; else the arrays' own
 };
 
 /// The answer where `Call::asks`; else nothing, and the output is written.

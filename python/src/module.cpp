@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "plan.hpp"
+#include "streams.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -98,18 +99,21 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 void bind_arrays(nb::module_& m) {
   nb::class_<Array>(m, "Array", "An array of another library, read without a copy.")
-      .def(nb::init<nb::object, nb::object, bool>(), "capsule"_a, "owner"_a, "writable"_a = false)
+      .def(nb::init<nb::object, nb::object, bool, std::optional<uint64_t>>(), "capsule"_a,
+           "owner"_a, "writable"_a = false, "stream"_a = nb::none())
+      .def_static("exchanged", &Array::exchanged, "owner"_a.none(), "writable"_a = false,
+                  "Reads it by its library's functions in C; None where it has none.")
       .def_static(
           "foreign",
           [](nb::object owner, std::string backend, uint64_t address, uint64_t offset,
              uint64_t bytes, std::string dtype, int64_t itemsize, std::vector<int64_t> shape,
-             std::vector<int64_t> strides, uint64_t device, uint64_t queue) {
+             std::vector<int64_t> strides, uint64_t device, uint64_t stream) {
             return Array({std::move(backend), address, offset, bytes, std::move(dtype), itemsize,
-                          std::move(shape), std::move(strides), device, queue},
+                          std::move(shape), std::move(strides), device, stream},
                          std::move(owner));
           },
           "owner"_a, nb::kw_only(), "backend"_a = "", "address"_a, "offset"_a = 0, "bytes"_a = 0,
-          "dtype"_a, "itemsize"_a, "shape"_a, "strides"_a, "device"_a = 0, "queue"_a = 0)
+          "dtype"_a, "itemsize"_a, "shape"_a, "strides"_a, "device"_a = 0, "stream"_a = 0)
       .def_prop_ro("owner", &Array::owner, "The object that it was made of.")
       .def_prop_ro("dtype", &Array::dtype_name, "The dtype as NumPy calls it.")
       .def_prop_ro(
@@ -150,11 +154,16 @@ void bind_operations(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, std::string device, std::string rung, const std::string& numerics,
-             bool asks, const std::string& where, int repeats) {
-            new (self) Call{std::move(device),  std::move(rung), numerics_named(numerics), asks,
-                            where_named(where), repeats};
+             bool asks, const std::string& where, int repeats, std::optional<uint64_t> stream) {
+            new (self) Call{std::move(device),
+                            std::move(rung),
+                            numerics_named(numerics),
+                            asks,
+                            where_named(where),
+                            repeats,
+                            stream};
           },
-          "device"_a, "rung"_a, "numerics"_a, "asks"_a, "where"_a, "repeats"_a);
+          "device"_a, "rung"_a, "numerics"_a, "asks"_a, "where"_a, "repeats"_a, "stream"_a.none());
   m.def(
       "reduce",
       [](const std::string& function, const std::string& map, const Array& input,
@@ -269,7 +278,11 @@ NB_MODULE(_trine_in_main, m) {
   m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, object]]"));
   m.def("search_path", &trine::search_path);
   m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
-  m.def("finish_calls", &finish_calls);
+  m.def("finish_calls", [] {
+    finish_calls();
+    forget_kept();
+    forget_types();
+  });
   m.def("forget_calls", &forget_calls);
 }
 

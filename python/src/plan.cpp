@@ -19,6 +19,12 @@ Plan::Plan(const char* word, std::initializer_list<Named> all) : operation(word)
   }
 }
 
+std::vector<const Array*> Plan::all() const {
+  std::vector<const Array*> all;
+  for (const Named& one : arrays) all.push_back(one.array);
+  return all;
+}
+
 std::array<Buffer, kArrays> Plan::buffers(const Device& device) const {
   std::array<Buffer, kArrays> all;
   if (device)

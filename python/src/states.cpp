@@ -4,6 +4,7 @@
 
 #include "flight.hpp"
 #include "plan.hpp"
+#include "streams.hpp"
 
 namespace trine::python {
 namespace {
@@ -11,22 +12,25 @@ namespace {
 /// Where parts of arrays are added: on the queue of an array's device, or from the host's memory.
 class Adder {
  public:
-  /// `ready`: the array whose queue it is.
-  Adder(const Plan& plan, const Array& ready, const Call& call)
-      : plan_(plan), device_(plan.device(call)), buffers_(plan.buffers(device_)) {
+  Adder(const Plan& plan, const Call& call)
+      : plan_(plan),
+        device_(plan.device(call)),
+        buffers_(plan.buffers(device_)),
+        ordered_(plan.all(), call) {
     if (device_ && !call.rung.empty())
       throw Error(Status::unsupported, std::string(plan.operation) +
                                            ": of data on a device, Trine chooses the rung; '" +
                                            call.rung + "' can't be asked for.");
     options_ = {.device = call.device, .rung = call.rung, .numerics = call.numerics};
-    if (device_) queue_ = Queue::adopt(device_, ready.queue());
+    if (device_) ordered_.begin();
   }
 
   /// Adds the part whose elements begin at `first`; of two arrays their products.
   void add(ExactSum& sum, Map map, bool products, const std::array<int64_t, kArrays>& first) {
     if (device_) {
       const auto views = plan_.on_device(first, buffers_);
-      products ? sum.add_dot(queue_, views[0], views[1]) : sum.add(queue_, views[0], map);
+      products ? sum.add_dot(ordered_.queue(), views[0], views[1])
+               : sum.add(ordered_.queue(), views[0], map);
     } else {
       const auto views = plan_.on_host(first);
       products ? sum.add_dot(views[0], views[1], options_) : sum.add(views[0], map, options_);
@@ -35,7 +39,7 @@ class Adder {
   /// The same; the elements have the indices from `index` on.
   void add(Partial& partial, int64_t index, const std::array<int64_t, kArrays>& first) {
     if (device_)
-      partial.add(queue_, plan_.on_device(first, buffers_)[0], index);
+      partial.add(ordered_.queue(), plan_.on_device(first, buffers_)[0], index);
     else
       partial.add(plan_.on_host(first)[0], index, options_);
   }
@@ -43,12 +47,12 @@ class Adder {
   void write(const uint64_t& result, const std::array<int64_t, kArrays>& at) {
     const size_t last = plan_.arrays.size() - 1;
     if (device_)
-      fill(queue_, plan_.on_device(at, buffers_)[last], &result);
+      fill(ordered_.queue(), plan_.on_device(at, buffers_)[last], &result);
     else
       std::memcpy(plan_.output().host(at[last]), &result, size_of(plan_.output().dtype()));
   }
-  void wait() {
-    if (device_) queue_.wait();
+  void end() {
+    if (device_) ordered_.end();
   }
 
  private:
@@ -56,8 +60,8 @@ class Adder {
   const Device& device_;
   std::array<Buffer, kArrays> buffers_;
   HostOptions options_;
+  Ordered ordered_;
   Flight flight_;  ///< from here on without the interpreter's lock
-  Queue queue_;
 };
 
 /// Views of two axes of the first `count` arrays, which all parts share.
@@ -83,7 +87,7 @@ void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<
   Call exactly = call;
   if (call.numerics == Numerics::fast)
     exactly.numerics = Numerics::reproducible;  // one of any orders
-  Adder adder(plan, output, exactly);
+  Adder adder(plan, exactly);
   std::vector<uint64_t> results;
   each_part(kept, [&](const auto& result_at) {
     Partial partial = none;
@@ -103,7 +107,7 @@ void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<
   });
   auto next = results.begin();  // all are there: nothing but a device fails any more
   each_part(kept, [&](const auto& at) { adder.write(*next++, at); });
-  adder.wait();
+  adder.end();
 }
 
 void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
@@ -117,7 +121,7 @@ void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call
   set_shapes(plan, plan.arrays.size(), row, inner);
   ExactSum part;
   {
-    Adder adder(plan, x, call);
+    Adder adder(plan, call);
     each_part(axes, [&](const auto& first) { adder.add(part, map, second != nullptr, first); });
   }
   sum.merge(part);  // with the interpreter's lock again
@@ -133,7 +137,7 @@ void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
   set_shapes(plan, 1, row, inner);
   Partial part(partial.function(), partial.dtype(), partial.map());
   {
-    Adder adder(plan, x, call);
+    Adder adder(plan, call);
     each_part(axes, [&](const auto& at) {
       adder.add(part, first, at);
       first += row.extent * inner.extent;  // after the call, which refuses what overflows

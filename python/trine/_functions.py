@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy
 
 from . import _trine
-from ._arrays import array, beside, dtype_of, empty, on_host, returned
+from ._arrays import array, beside, dtype_of, empty, on_host, returned, stream_handle
 from ._errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ class How(TypedDict, total=False):
     device: where to compute host data, "cpu", "opencl:0", "cuda:0"; None chooses the fastest.
     rung: a kernel by name, "blocked:tile=64"; None lets Trine choose.
     numerics: "reproducible", the default, "fast", or "accurate": float32 products accumulate in float64.
+    stream: where to compute arrays on a GPU: a stream of their library; None is the one it works on.
     """
 
     device: str | None
     rung: str | None
     numerics: str
+    stream: Any
 
 
 class Reduction(How, total=False):
@@ -53,12 +55,21 @@ class _Asking(threading.local):
 asking = _Asking()
 
 
+_PLAIN = _trine.Call("auto", "", "reproducible", False, "host", 1, None)
+
+
 def _call(
-    device: str | None = None, rung: str | None = None, numerics: str = "reproducible"
+    device: str | None = None,
+    rung: str | None = None,
+    numerics: str = "reproducible",
+    stream: Any = None,
 ) -> _trine.Call:
-    how = asking.how or {"where": "host", "repeats": 1}
+    how = asking.how
+    if how is None and device is rung is stream is None and numerics == "reproducible":
+        return _PLAIN
+    where, repeats = ("host", 1) if how is None else (how["where"], how["repeats"])
     return _trine.Call(
-        device or "auto", rung or "", numerics, asking.how is not None, how["where"], how["repeats"]
+        device or "auto", rung or "", numerics, how is not None, where, repeats, stream_handle(stream)
     )
 
 
@@ -84,6 +95,18 @@ def _name(dtype: Any) -> str:
         return str(numpy.dtype(dtype).name)
     except TypeError:
         return str(dtype).rpartition(".")[2]
+
+
+_result_dtypes: dict[tuple[str, str, str], str] = {}
+
+
+def _result_dtype(function: str, map: str, a: _trine.Array) -> str:
+    """NumPy's name of the dtype of a reduction's results, asked of the library once."""
+    key = (function, map, a.dtype)
+    known = _result_dtypes.get(key)
+    if known is None:
+        known = _result_dtypes[key] = _trine.result_dtype(function, map, a)
+    return known
 
 
 def _target(
@@ -114,13 +137,14 @@ def _reduce(
     b = None if second is None else array(second)
     if b is not None and a.shape != b.shape:
         raise ArgumentError(f"dot: x has the shape {a.shape}, y has {b.shape}.")
-    axes = _axes(axis, len(a.shape))
-    if function not in ("sum", "prod") and builtins.any(a.shape[d] == 0 for d in axes):
-        raise ArgumentError(
-            f"{function} of no elements: axis {axis} of the shape {a.shape} is empty."
-        )
-    shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdims or d not in axes)
-    name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
+    given = a.shape
+    axes = _axes(axis, len(given))
+    if 0 in given and function not in ("sum", "prod") and builtins.any(given[d] == 0 for d in axes):
+        raise ArgumentError(f"{function} of no elements: axis {axis} of the shape {given} is empty.")
+    shape: tuple[int, ...] = ()
+    if axis is not None or keepdims:
+        shape = tuple(1 if d in axes else n for d, n in enumerate(given) if keepdims or d not in axes)
+    name = _name(dtype) if dtype is not None else _result_dtype(function, map, a)
     result, target = _target(out, x, a, shape, name)
     answer = _trine.reduce(function, map, a, b, target, axes, keepdims, call)
     return answer or (returned(result, x) if out is None else out)
@@ -200,6 +224,11 @@ def norm(
     leaves float64's range, x is first divided by a power of two: the only case that copies x.
     """
     a, double = array(x), None
+    if how.get("stream") is not None:
+        raise ArgumentError(
+            "norm: it waits for its sums, on the stream that the array's library works on; make the "
+            "stream that one instead of stream=."
+        )
     if a.dtype == "float32":  # whose squares float64 holds, however large or small
         double = "float64"
     elif a.dtype != "float64":
@@ -245,6 +274,9 @@ def _order(order: str, *arrays: _trine.Array) -> str:
     return "F" if builtins.all(columns) else "C"
 
 
+_MULTIPLIED = frozenset(("float32", "float64", "int32"))
+
+
 def matmul(
     a: Any,
     b: Any,
@@ -270,19 +302,25 @@ def matmul(
             f"matmul: shapes {left.shape} and {right.shape} don't fit: the last axis of a "
             "must be as long as the last but one of b, and neither may be a scalar."
         )
-    try:
-        stack = numpy.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    except ValueError:
-        raise ArgumentError(
-            f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
-        ) from None
-    _trine.check_factors(left, right)
-    shape, order = (*stack, *m, *n), _order(order, left, right)
+    stack: tuple[int, ...] = ()
+    if len(left.shape) > 2 or len(right.shape) > 2:
+        try:
+            stack = numpy.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        except ValueError:
+            raise ArgumentError(
+                f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
+            ) from None
+    if left.dtype != right.dtype or left.dtype not in _MULTIPLIED:
+        _trine.check_factors(left, right)
+    shape = (*stack, *m, *n)
+    if order != "C":
+        order = _order(order, left, right)
     if out is None and order == "F" and len(stack) > 0 and len(shape) > 2:
         # Its matrices have no unit stride, which a product writes along: they are moved there.
         made = matmul(a, b, alpha=alpha, **how)
-        axes, device = tuple(range(len(shape))), how.get("device")
-        return made if asking.how else transpose(made, axes, order="F", device=device)
+        axes = tuple(range(len(shape)))
+        where = {"device": how.get("device"), "stream": how.get("stream")}
+        return made if asking.how else transpose(made, axes, order="F", **where)
     result, target = _target(out, a, left, shape, left.dtype, order)
     return _trine.matmul(alpha, left, right, beta, target, call) or (
         returned(result, a) if out is None else out

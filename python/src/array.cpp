@@ -203,6 +203,14 @@ std::optional<Array> Array::exchanged(nb::object owner, bool writable) {
   return made;
 }
 
+Array Array::scalar(void* memory, Dtype dtype) {
+  Array made{nb::object(nb::none())};
+  made.memory_ = memory;
+  made.dtype_ = dtype;
+  made.dtype_name_ = name_of(dtype);
+  return made;
+}
+
 void Array::GiveBack::operator()(Versioned* tensor) const {
   if (tensor->deleter) tensor->deleter(tensor);
 }

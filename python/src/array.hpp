@@ -54,6 +54,8 @@ class Array {
   /// Made by the functions in C that the type of `owner` hands out for it (DLPack 1.3); none where
   /// it has no such functions.
   static std::optional<Array> exchanged(nb::object owner, bool writable);
+  /// One element of the host's memory, without axes.
+  static Array scalar(void* memory, Dtype dtype);
   /// Made of memory that `owner` keeps.
   Array(const Foreign& foreign, nb::object owner);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "direct.hpp"
 #include "plan.hpp"
 #include "streams.hpp"
 
@@ -174,6 +175,10 @@ void bind_operations(nb::module_& m) {
       },
       "function"_a, "map"_a, "input"_a, "second"_a.none(), "output"_a, "axes"_a, "keepdims"_a,
       "call"_a);
+  m.def("reduce_whole", &reduce_whole, "function"_a, "map"_a, "x"_a.none(), "out"_a.none(),
+        "call"_a);
+  m.def("multiply_two", &multiply_two, "alpha"_a, "a"_a.none(), "b"_a.none(), "beta"_a,
+        "out"_a.none(), "call"_a);
   m.def(
       "transpose",
       [](const Array& input, const Array& output, const std::vector<size_t>& axes,

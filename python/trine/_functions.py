@@ -97,18 +97,6 @@ def _name(dtype: Any) -> str:
         return str(dtype).rpartition(".")[2]
 
 
-_result_dtypes: dict[tuple[str, str, str], str] = {}
-
-
-def _result_dtype(function: str, map: str, a: _trine.Array) -> str:
-    """NumPy's name of the dtype of a reduction's results, asked of the library once."""
-    key = (function, map, a.dtype)
-    known = _result_dtypes.get(key)
-    if known is None:
-        known = _result_dtypes[key] = _trine.result_dtype(function, map, a)
-    return known
-
-
 def _target(
     out: Any, like: Any, a: _trine.Array, shape: tuple[int, ...], dtype: Any, order: str = "C"
 ) -> tuple[Any, _trine.Array]:
@@ -133,7 +121,12 @@ def _reduce(
     keepdims: bool = False,
     **how: Unpack[How],
 ) -> Any:
-    call, a = _call(**how), array(x)
+    call = _call(**how)
+    if axis is None and dtype is None and second is None and not keepdims:
+        result = _trine.reduce_whole(function, map, x, out, call)
+        if result is not None:
+            return result
+    a = array(x)
     b = None if second is None else array(second)
     if b is not None and a.shape != b.shape:
         raise ArgumentError(f"dot: x has the shape {a.shape}, y has {b.shape}.")
@@ -144,7 +137,7 @@ def _reduce(
     shape: tuple[int, ...] = ()
     if axis is not None or keepdims:
         shape = tuple(1 if d in axes else n for d, n in enumerate(given) if keepdims or d not in axes)
-    name = _name(dtype) if dtype is not None else _result_dtype(function, map, a)
+    name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
     result, target = _target(out, x, a, shape, name)
     answer = _trine.reduce(function, map, a, b, target, axes, keepdims, call)
     return answer or (returned(result, x) if out is None else out)
@@ -274,9 +267,6 @@ def _order(order: str, *arrays: _trine.Array) -> str:
     return "F" if builtins.all(columns) else "C"
 
 
-_MULTIPLIED = frozenset(("float32", "float64", "int32"))
-
-
 def matmul(
     a: Any,
     b: Any,
@@ -292,7 +282,10 @@ def matmul(
 
     Each element is one chain of fused multiply-adds, so every device gives the same bits.
     """
-    call, left, right = _call(**how), array(a), array(b)
+    call = _call(**how)
+    if order == "C" and (made := _trine.multiply_two(alpha, a, b, beta, out, call)) is not None:
+        return made
+    left, right = array(a), array(b)
     if beta != 0 and out is None:
         raise ArgumentError("matmul: with beta, out= is read too and must be given.")
     m, k = (left.shape[-2:-1], left.shape[-1:])
@@ -310,11 +303,8 @@ def matmul(
             raise ArgumentError(
                 f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
             ) from None
-    if left.dtype != right.dtype or left.dtype not in _MULTIPLIED:
-        _trine.check_factors(left, right)
-    shape = (*stack, *m, *n)
-    if order != "C":
-        order = _order(order, left, right)
+    _trine.check_factors(left, right)
+    shape, order = (*stack, *m, *n), _order(order, left, right)
     if out is None and order == "F" and len(stack) > 0 and len(shape) > 2:
         # Its matrices have no unit stride, which a product writes along: they are moved there.
         made = matmul(a, b, alpha=alpha, **how)

@@ -22,19 +22,17 @@ PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the
 
 # The files that each part of the document may touch: new ones, and those that it edits.
 ALLOWED = {
-    "gpu": ({"backends/gpu/kernels/transpose/column_strip.kernel.h", "cuda/transpose/swizzled.cu",
-             "opencl/transpose/swizzled.cl"},
+    "gpu": ({"backends/gpu/kernels/transpose/column_strip.kernel.h"},
             {"backends/gpu/transpose_variants.cpp", "backends/gpu/kernels.cmake"}),
     "cpu": ({"cpu/transpose/recursive.cpp"},
             {"cpu/transpose/rungs.hpp", "cpu/transpose/rungs.cpp", "cpu/CMakeLists.txt"}),
     "pack": ({"column_walk.c"}, set()),
 }
-RUNGS = {"gpu": ["column_strip", "swizzled"], "cpu": ["recursive"], "pack": ["column_walk"]}
+RUNGS = {"gpu": ["column_strip"], "cpu": ["recursive"], "pack": ["column_walk"]}
 DEVICE = {"gpu": "opencl:0", "cpu": "cpu", "pack": "cpu"}
 # A line of each rung's new code, and the line in its place when the bug is planted.
-BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.kernel.h", "i < rows; ++i)", "i < rows - 1; ++i)"),
-                ("opencl/transpose/swizzled.cl", "turned[x][(x + y) % BLOCK], to", "turned[y][x], to")],
-        "cpu": [("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)")],
+BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.kernel.h", "i < rows; ++i)", "i < rows - 1; ++i)")],
+        "cpu": [("cpu/transpose/recursive.cpp", "x < block.x1; ++x)", "x < block.x1 - 1; ++x)")],
         "pack": [("column_walk.c", "j < op->input.cols;", "j < op->input.cols - 1;")]}
 
 
@@ -173,7 +171,7 @@ def generate_cuda(options, tree):
     must(generate, "cuda", tree, out, "80", *kernels)
     for rung in RUNGS["gpu"]:
         entries = (out / f"transpose/{rung}.names").read_text().split()
-        if len(entries) != 15:  # 5 element sizes x 3 strips or blocks
+        if len(entries) != 15:  # 5 element sizes x 3 strips
             fail(f"the row of {rung} makes {len(entries)} CUDA instances, not 15")
         if options.nvcc:
             must(options.nvcc, "-ptx", "-std=c++20", "-arch=compute_80", "-o", out / f"{rung}.ptx",

@@ -16,26 +16,24 @@ using std::int64_t;
 constexpr int64_t kDirectBytes = 1 << 17;
 constexpr int64_t kDirectProducts = 1 << 22;
 
-// How far ahead the operands of a batch's small products are called for. 20,000 of 16 x 16, f32, on
-// 2 cores of a Xeon, us: the next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32
-// KiB 1418.
-constexpr int64_t kCalledBytes = 8192;
-// The bytes of B from which on its lines are called for again while they are read.
-constexpr int64_t kCalledOperand = 4096;
+// The distance in bytes by which the operands of a batch's small products are prefetched: the
+// fastest of 2 to 32 KiB.
+constexpr int64_t kPrefetchBytes = 8192;
+// The bytes of B from which on its lines are prefetched again while they are read.
+constexpr int64_t kPrefetchedOperand = 4096;
 
-// From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with
-// its first panel for rows of B so many steps ahead, none past B's end. On 2 cores of a Xeon, of
-// the rate without: i32 64^3 from memory 1.15, in the caches 1.0. Smaller ones of floats would lose
-// there (f32 64^3 0.95, f64 48^3 0.93). A batch's products call for B's rows alone: f32 96^3 1.00,
-// 128^3 1.04.
+// The bytes of B from which on a single product prefetches A panel by panel, up to kDirectBytes.
+// With its first panel it also prefetches the rows of B kStepsAhead steps ahead, none past B's end.
+// Smaller products of floats would lose by it in the caches. A batch's products prefetch B's rows
+// alone.
 template <class T>
-constexpr int64_t kCalledAlone = std::is_integral_v<T> ? 1 << 14 : 1 << 15;
+constexpr int64_t kPrefetchedAlone = std::is_integral_v<T> ? 1 << 14 : 1 << 15;
 template <class T>
 constexpr int64_t kStepsAhead = std::is_integral_v<T> ? 16 : 32;
 
 template <class T>
-bool is_called(const Problem<T>& p) {
-  return p.k * p.n * int64_t{sizeof(T)} >= kCalledAlone<T>;
+bool is_prefetched(const Problem<T>& p) {
+  return p.k * p.n * int64_t{sizeof(T)} >= kPrefetchedAlone<T>;
 }
 
 // Whether C has no more rows than a tile.
@@ -54,9 +52,9 @@ bool is_direct(const Problem<T>& p) {
   return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
 }
 
-// The panels of a C's rows: one height for all but the last, which has the lowest that holds the
-// rest. A tile of fewer than four rows takes as long as one of four, and its ends as long as
-// another row.
+// The panels of C's rows. All have one height but the last, which has the lowest that holds the
+// rest. A tile of fewer than four rows takes as long as one of four; its beginning and end take as
+// long as another row.
 struct RowPanels {
   int slot = 0, last_slot = 0;  // of the heights
   int64_t count = 1;
@@ -79,7 +77,7 @@ struct RowPanels {
   }
 };
 
-// Columns of C, in so many tiles of one width side by side, from `j0` on.
+// Columns of C from `j0` on, as `count` tiles of one width side by side.
 template <class T>
 struct Columns {
   const TilesInPlace<T>* tiles;
@@ -94,15 +92,14 @@ Columns<T> columns_of(const Kernels<T>& kernel, int64_t m, int64_t vectors, int6
   return {&tiles, RowPanels(tiles, m), vectors * kernel.narrow, j0, count};
 }
 
-// Tiles of A where it lies.
+// Computes tiles from A where it lies in memory.
 template <class T>
 class Direct {
  public:
-  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread,
-  // 19100 us, so 17500. A product alone is 2 to 3 % slower by it, and those of 16 x 16 10 % in the
-  // second cache, for nothing from memory.
+  // Tiles of a batch prefetch the lines of B that they read. A single product, and a small B, would
+  // be slower by it.
   explicit Direct(const Problem<T>& p, bool is_of_batch = false)
-      : p_(p), calls_(is_of_batch && p.k * p.n * int64_t{sizeof(T)} >= kCalledOperand) {
+      : p_(p), prefetches_(is_of_batch && p.k * p.n * int64_t{sizeof(T)} >= kPrefetchedOperand) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
     tile_.reads_c = p.reads_c;
     tile_.alpha = p.alpha, tile_.beta = p.beta;
@@ -113,15 +110,17 @@ class Direct {
     p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
   }
 
-  // Some steps of k, and their rows of B; `ahead` is how far ahead the first panel calls for these.
+  // Some steps of k, and their rows of B. The first panel prefetches these rows `ahead` elements
+  // ahead.
   struct Steps {
     int64_t k0, k;
     const T* b;
     int64_t b_step, ahead;
-    bool calls = false;  // for the next panel of A, and for what the first begins with
+    bool prefetches = false;  // the next panel of A, and the beginning of the first
   };
 
-  // Some panels of the columns from j on. Partials are continued, and left where k goes on.
+  // Computes some panels of the columns from j on. It continues the partials of earlier steps of k,
+  // and stores partials where steps are left.
   void compute(const Columns<T>& columns, int64_t j, const Steps& s, Matrix<T> partials,
                int64_t first_panel, int64_t end_panel) {
     const TilesInPlace<T>& tiles = *columns.tiles;
@@ -134,8 +133,8 @@ class Direct {
     const Matrix<T>& target = t.last ? p_.c : partials;
     t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
     const int64_t height = tiles.heights[panels.slot];
-    if (s.calls) {
-      call_for_a(first_panel * height, height);
+    if (s.prefetches) {
+      prefetch_a(first_panel * height, height);
       for (int64_t x = 0; x < s.ahead; x += s.b_step)
         for (int64_t y = 0; y < t.cols; y += kLine<T>) __builtin_prefetch(s.b + x + y);
     }
@@ -149,27 +148,27 @@ class Direct {
       t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
       t.to = target.at(i, j);
       t.ahead = panel == first_panel ? s.ahead : 0;
-      if (s.calls && panel + 1 < end_panel) call_for_a(above + height, height);
+      if (s.prefetches && panel + 1 < end_panel) prefetch_a(above + height, height);
       const bool is_whole =
-          t.cols == columns.width && (std::is_integral_v<T> || (t.ahead == 0 && !calls_));
+          t.cols == columns.width && (std::is_integral_v<T> || (t.ahead == 0 && !prefetches_));
       run_ = (is_whole ? tiles.whole : tiles.part)[slot];
       run_(t);
     }
   }
 
-  // Some panels of one tile's columns, of all steps.
+  // Computes some panels of one tile's columns, with all steps of k.
   void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel,
                bool is_first) {
     Steps steps{0, p_.k, p_.b.data + j, p_.b.row_stride, 0};
-    if (is_called(p_)) {
+    if (is_prefetched(p_)) {
       steps.ahead = std::min(kStepsAhead<T>, p_.k) * p_.b.row_stride;
-      steps.calls = is_first && !calls_ && p_.a.col_stride == 1 &&
-                    p_.m * p_.k * int64_t{sizeof(T)} <= kDirectBytes;
+      steps.prefetches = is_first && !prefetches_ && p_.a.col_stride == 1 &&
+                         p_.m * p_.k * int64_t{sizeof(T)} <= kDirectBytes;
     }
     compute(columns, j, steps, p_.c, first_panel, end_panel);
   }
 
-  // The last tile again, for the next product of a batch whose products have one tile.
+  // Computes the last tile again, for the next product of a batch whose products have one tile.
   void compute_alike(const Problem<T>& p) {
     tile_.end += p.b.data - tile_.b;
     tile_.a = p.a.data, tile_.b = p.b.data, tile_.to = p.c.data;
@@ -178,21 +177,22 @@ class Direct {
   }
 
  private:
-  // Inlined, as a Part's calls are.
-  [[gnu::always_inline]] void call_for_a(int64_t i0, int64_t height) const {
+  // Inlined, as a Part's prefetches are.
+  [[gnu::always_inline]] void prefetch_a(int64_t i0, int64_t height) const {
     const int64_t end = std::min(i0 + height, p_.m);
     for (int64_t k = 0; k < p_.k; k += kLine<T>)
       for (int64_t i = i0; i < end; ++i) __builtin_prefetch(p_.a.at(i, k));
   }
 
   Problem<T> p_;
-  bool calls_;
+  bool prefetches_;
   Tile<T> tile_{};
   TileFunction<T> run_ = nullptr;
 };
 
-// The tiles of a product in place, column by column of them: of two vectors, and then of three if
-// these make all of it or spare it a lone vector, which waits for broadcasts; else that one.
+// The tiles of a product in place, one column of tiles after the other. Tiles have two vectors.
+// Three are taken if they cover all columns, or if a single vector would be left, which waits for
+// broadcasts.
 template <class T>
 class Grid {
  public:
@@ -236,40 +236,39 @@ class Grid {
   int64_t tiles_ = 0;
 };
 
-// Calls for a part of operands to come: the hardware doesn't follow streams so short. 20,000 of 32
-// x 32, f64, us: no calls 20400, all at once 19300, in parts 14600. (gcc drops these calls unless
-// they are inlined.)
+// Prefetches later operands of a batch, a part with each tile, because the hardware doesn't follow
+// such short streams. (gcc drops these prefetches unless they are inlined.)
 template <class T>
 struct Part {
   int64_t elements, share;
 
   Part(int64_t of, int64_t parts) : elements(of), share(round_up(divide_up(of, parts), kLine<T>)) {}
-  [[gnu::always_inline]] void call_for(const T* data, int64_t part) const {
+  [[gnu::always_inline]] void prefetch(const T* data, int64_t part) const {
     const int64_t end = std::min(elements, (part + 1) * share);
     for (int64_t x = part * share; x < end; x += kLine<T>) __builtin_prefetch(data + x);
   }
 };
 
-// Whether all of an operand of 4 x 4 is one row after the other.
+// Whether the rows of a 4 x 4 operand lie one behind the other.
 template <class T>
 bool is_four(const Matrix<T>& x) {
   return x.row_stride == 4 && x.col_stride == 1;
 }
 
-// So many of a batch's small products, of those from `p` on that are left.
+// Computes `count` small products of a batch from `p` on; `left` are left in the batch.
 template <class T>
 void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_t left) {
   const int64_t a = second.a.data - p.a.data, b = second.b.data - p.b.data,
                 c = second.c.data - p.c.data;
   const int64_t far =
-      divide_up(kCalledBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
+      divide_up(kPrefetchBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
   const auto fours = kernels<T>().fours;
   if (fours != nullptr && p.m == 4 && p.n == 4 && p.k == 4 && is_four(p.a) && is_four(p.b) &&
       is_four(p.c)) {
-    const int64_t calling = std::clamp<int64_t>(left - far, 0, count);
-    fours(p, a, b, c, calling, far);
-    p.a.data += calling * a, p.b.data += calling * b, p.c.data += calling * c;
-    return fours(p, a, b, c, count - calling, 0);
+    const int64_t prefetched = std::clamp<int64_t>(left - far, 0, count);
+    fours(p, a, b, c, prefetched, far);
+    p.a.data += prefetched * a, p.b.data += prefetched * b, p.c.data += prefetched * c;
+    return fours(p, a, b, c, count - prefetched, 0);
   }
   const bool alone = p.m == 1 && p.n == 1;
   Direct<T> direct(p, true);
@@ -279,9 +278,9 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t tile = 0; tile < tiles; ++tile) {
       if (far < left - i) {
-        of_a.call_for(p.a.data + far * a, tile);
-        of_b.call_for(p.b.data + far * b, tile);
-        of_c.call_for(p.c.data + far * c, tile);
+        of_a.prefetch(p.a.data + far * a, tile);
+        of_b.prefetch(p.b.data + far * b, tile);
+        of_c.prefetch(p.c.data + far * c, tile);
       }
       if (alone) {
         kernels<T>().one(p);
@@ -299,12 +298,12 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
 template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Grid<T> grid(p);
-  const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
-  const auto body = [&](int64_t piece, int) {
+  const int64_t tiles = grid.tiles(), chunks = std::min<int64_t>(parallel.threads(), tiles);
+  const auto body = [&](int64_t chunk, int) {
     Direct<T> direct(p);
-    grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
+    grid.compute(direct, tiles * chunk / chunks, tiles * (chunk + 1) / chunks);
   };
-  parallel.parallel_for(pieces, body, Parallel::Order::own);
+  parallel.parallel_for(chunks, body, Parallel::Order::own);
 }
 
 }  // namespace trine::cpu::gemm

@@ -24,11 +24,9 @@ constexpr auto pack_panel() {
   }
 }
 
-// 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against
-// OpenBLAS in the same run: 14 x 2 0.90, 13 x 2 0.90, 12 x 2 0.90, 9 x 3 0.90, 8 x 3 0.90,
-// 6 x 4 0.89: no difference, so the one that packs and reads C least per fma.
-// In place, of three vectors, 24 accumulators: 48^3 of f32 takes 0.99 us, with 14 x 2 and 14 x
-// 1 1.4; 96^3 7.7, with 14 x 2 7.8.
+// 32 registers: 28 accumulators, 2 of B, 1 broadcast. Tiles of 14 x 2 to 6 x 4 are equally fast, so
+// this is the one that packs and reads C least for each fma. In place, tiles of three vectors have
+// 24 accumulators.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMostVectors = 3;
 using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
@@ -53,7 +51,8 @@ constexpr gemm::TilesInPlace<T> tiles_in_place(std::integer_sequence<int, kHeigh
           {compute_tile<kHeights, kVectors, From::kPlace, T>...}};
 }
 
-// None of three vectors where two are the most: these would lack a third of their columns.
+// A target whose tiles have at most two vectors has none of three: these would lack a third of
+// their columns.
 template <class T>
 constexpr gemm::TilesInPlace<T> threes() {
   if constexpr (kMostVectors == 3) {
@@ -96,8 +95,8 @@ const gemm::AllKernels& all_kernels() {
                                          kernels_with<double>(Heights()),
                                          kernels_with<std::uint32_t>(Heights())};
 #if HWY_TARGET <= HWY_AVX3
-  // Intel's 32-bit multiply is two instructions; AMD's is one, and so is as fast (Zen 5: 0.84 of
-  // f32). 24 accumulators, 4 of B, 2 broadcasts.
+  // Intel's 32-bit multiplication is two instructions, so halves of 16 bits are faster there; AMD's
+  // is one. 24 accumulators, 4 of B, 2 broadcasts.
   static constexpr gemm::AllKernels kByHalves{
       std::get<0>(kAll), std::get<1>(kAll),
       kernels_with<std::uint32_t, From::kHalves>(std::integer_sequence<int, 1, 2, 4, 6>())};

@@ -13,22 +13,22 @@ namespace trine::cpu::gemm {
 template <class T>
 inline constexpr std::int64_t kLine = 64 / sizeof(T);
 
-// Panels are padded with zeros to a multiple of so many steps of k.
+// Panels are padded with zeros to a multiple of this number of steps of k.
 inline constexpr std::int64_t kPanelSteps = 4;
 
-// One register tile: rows x cols results, from panels packed k-major, a[k][height] and b[k][width],
-// or from A and rows of B where they lie.
+// One register tile: rows x cols results, from panels a[k][height] and b[k][width], or from A and
+// rows of B in place.
 template <class T>
 struct Tile {
   std::int64_t k;
   const T* a;
   const T* b;
-  std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
-  std::int64_t ahead;                  // how far ahead B is called for
-  const T* end;                        // and where B ends
-  const T* soon;                       // of panels: so many lines of the next one are
-  std::int64_t lines;                  // called for meanwhile
-  const T* next;                       // C's next tile, likewise
+  std::int64_t a_row, a_step, b_step;  // in place: from row to row of A, and from step to step of k
+  std::int64_t ahead;                  // in place: how far ahead B is prefetched
+  const T* end;                        // in place: the end of B
+  const T* soon;                       // of panels: from here on `lines` lines of the
+  std::int64_t lines;                  // next panel are prefetched
+  const T* next;                       // the next tile of C, which is prefetched
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;
   T* to;  // partials, or with `last` the rows of C
@@ -49,7 +49,7 @@ struct Heights {
   int height_count;
 
   int height() const { return heights[height_count - 1]; }
-  // The lowest that holds `rows`.
+  // The slot of the lowest height that holds `rows`.
   int slot(std::int64_t rows) const {
     int i = 0;
     while (heights[i] < rows && i + 1 < height_count) ++i;
@@ -57,18 +57,18 @@ struct Heights {
   }
 };
 
-// Tiles of operands where they lie, of one number of vectors.
+// The functions for tiles in place of one number of vectors, by height.
 template <class T>
 struct TilesInPlace : Heights {
-  TileFunction<T> whole[kMost];  // of all columns
-  TileFunction<T> part[kMost];   // of some, or of floats where B is called for ahead
+  TileFunction<T> whole[kMost];  // for tiles with all columns
+  TileFunction<T> part[kMost];   // for others, and for floats whose B is prefetched
 };
 
-// The functions of a target. Panels of A have one of the `heights`, panels of B the full `width`
-// or, for a matrix's last columns, `narrow`: one vector.
+// The functions of a target. Panels of A have one of the `heights`. Panels of B have the full
+// `width`, or for a matrix's last columns `narrow`, one vector.
 template <class T>
 struct Kernels : Heights {
-  // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
+  // Packs rows x k elements of A from (0, 0) on into a panel of `height` and pads it with zeros.
   using PackFunction = void (*)(Matrix<const T> from, std::int64_t rows, std::int64_t k, int height,
                                 T* to);
   using FoursFunction = void (*)(Problem<T> p, std::int64_t a, std::int64_t b, std::int64_t c,
@@ -78,17 +78,18 @@ struct Kernels : Heights {
   int most_vectors;                          // of a tile in place
   TilesInPlace<T> in_place[3];    // of one vector, of two, and, up to `most_vectors`, of three
   PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
-  // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
+  // Computes `narrow` columns from j0 on of a C of one row, with a B whose row_stride is 1.
   void (*across)(const Problem<T>& p, std::int64_t j0);
-  // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride
-  // 1).
+  // Computes `columns` columns from j0 on of such a C, with memory for their chains and a B whose
+  // col_stride is 1.
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
   // Rounds chains in f64 to row i of C, `columns` from j0 on.
   void (*round)(const Problem<float>& p, std::int64_t i, std::int64_t j0, std::int64_t columns,
                 const double* chains);
-  // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements
-  // apart, and called for `far` products ahead. Null where a target has none.
+  // Computes `count` products of a batch of 4 x 4 words without gaps. a, b and c are the distances
+  // of neighbouring operands in elements; operands are prefetched `far` products ahead. Null where
+  // a target has none.
   FoursFunction fours;
 
   const TilesInPlace<T>& tiles(std::int64_t vectors) const { return in_place[vectors - 1]; }

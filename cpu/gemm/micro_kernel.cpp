@@ -31,19 +31,20 @@ using std::int64_t;
 constexpr int64_t kOuterBlock = 4096;
 // Bytes of packed A that one chunk works on: half of a 2 MiB L2.
 constexpr int64_t kChunkBytes = 1 << 20;
-// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel visited a page for every
-// 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
+// The panels that one thread packs at once, and the lines of each. Panel by panel it would visit a
+// page for every 128 bytes of B.
 constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
-// For a few rows: panels of a thread's rows of B and steps of k at a time; steps of a packed panel.
+// For a C of few rows: the panels and steps of k that a thread takes at a time from rows of B; the
+// steps of a packed panel.
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
-// Bytes of one row, for a thread at a time.
+// The bytes of one row that a thread takes at a time.
 constexpr int64_t kRowBytes = 16384;
-// Elements that become f64: as many as a panel of kPackedLines may have.
+// The elements that become f64 at once: at most those of a panel of kPackedLines.
 constexpr int64_t kWidenedElements = 32 * kPackedLines;
-// Pieces for balance: the last ones may not wait for one thread.
-constexpr int kPiecesPerThread = 6;
-// Multiply-adds of a matrix up to which a batch is spread by matrices.
+// Chunks for each thread, so that no thread is late at the end.
+constexpr int kChunksPerThread = 6;
+// The multiply-adds of a matrix up to which threads take whole matrices of a batch.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
 // Extents of the blocks, and where they lie in a workspace, in elements.
@@ -55,7 +56,7 @@ struct Blocks {
 template <class T, class S>
 constexpr bool kWidens = !std::is_same_v<T, S>;
 
-// Whether the ways without panels are for it.
+// Whether the product is computed in place, or as one of few rows.
 template <class T, class S>
 bool goes_directly(const Problem<S>& p) {
   return !kWidens<T, S> && is_direct(p);
@@ -117,20 +118,20 @@ class Step {
   }
 
  private:
-  // Panels of A and B, as many to a piece as make packing it worth a hand-over.
+  // A chunk has so many panels of A or B that packing it is worth a hand-over to a thread.
   void pack(Parallel& parallel) {
     const int64_t group = std::max<int64_t>(
         1, std::min<int64_t>(kPackedPanels,
-                             (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
+                             (rows_ + cols_) / (kChunksPerThread * parallel.threads())));
     const Source a{{p_.a.at(i0_, k0_), p_.a.row_stride, p_.a.col_stride}, a_, m_, kernel_.height()};
     const Source b{{p_.b.at(k0_, j0_), p_.b.col_stride, p_.b.row_stride}, b_, n_, kernel_.width};
-    const int64_t a_pieces = divide_up(rows_, group);
-    const auto body = [&](int64_t piece, int) {
-      const bool is_a = piece < a_pieces;
-      const int64_t first = (is_a ? piece : piece - a_pieces) * group;
+    const int64_t a_chunks = divide_up(rows_, group);
+    const auto body = [&](int64_t chunk, int) {
+      const bool is_a = chunk < a_chunks;
+      const int64_t first = (is_a ? chunk : chunk - a_chunks) * group;
       pack_panels(is_a ? a : b, first, std::min(first + group, is_a ? rows_ : cols_), is_a);
     };
-    parallel.parallel_for(a_pieces + divide_up(cols_, group), body, Parallel::Order::own);
+    parallel.parallel_for(a_chunks + divide_up(cols_, group), body, Parallel::Order::own);
   }
 
   // A matrix to pack into panels of `height`: A by its rows, B by its columns.
@@ -155,8 +156,8 @@ class Step {
     }
   }
 
-  // Where a panel's elements are neighbours, its lines are short: a few of all panels before the
-  // next, so that a page is visited once.
+  // Where a panel's elements are neighbours, its lines are short. Then a few lines of all panels
+  // are packed before the next few, so that a page is visited once.
   void pack_panels(const Source& source, int64_t first, int64_t end, bool is_a) {
     const int64_t depth = source.matrix.row_stride == 1 ? kPackedLines : k_;
     for (int64_t x = 0; x < k_; x += depth) {
@@ -176,25 +177,24 @@ class Step {
 
   void compute(Parallel& parallel) {
     const int64_t panel_bytes = kernel_.height() * std::max<int64_t>(k_, 1) * int64_t{sizeof(T)};
-    const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
+    const int64_t row_chunks = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
     const int64_t wanted =
-        parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
-    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99
-    // of OpenBLAS).
-    const int64_t col_pieces =
-        std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
-    const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
-    const auto body = [&](int64_t piece, int) {
-      const int64_t r = piece / col_pieces, c = piece % col_pieces;
+        parallel.threads() == 1 ? 1 : int64_t{kChunksPerThread} * parallel.threads();
+    // Each thread gets the same number of chunks: with 15 for two threads, one would have 8.
+    const int64_t col_chunks =
+        std::min(cols_, round_up(divide_up(wanted, row_chunks), parallel.threads()));
+    const int64_t more_rows = std::min(rows_, std::max(row_chunks, wanted / col_chunks));
+    const auto body = [&](int64_t chunk, int) {
+      const int64_t r = chunk / col_chunks, c = chunk % col_chunks;
       const int64_t i0 = rows_ * r / more_rows, i1 = rows_ * (r + 1) / more_rows;
-      for (int64_t j = cols_ * c / col_pieces; j < cols_ * (c + 1) / col_pieces; ++j)
+      for (int64_t j = cols_ * c / col_chunks; j < cols_ * (c + 1) / col_chunks; ++j)
         for (int64_t i = i0; i < i1; ++i) tile(i, j, i - i0, i1 - i0);
     };
-    parallel.parallel_for(more_rows * col_pieces, body, Parallel::Order::own);
+    parallel.parallel_for(more_rows * col_chunks, body, Parallel::Order::own);
   }
 
-  // Calls for one of as many parts of the next panel of B: where each panel met the last cache
-  // first, its first tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
+  // Each tile prefetches its part of the next panel of B, so that the first tile of that panel
+  // doesn't wait.
   void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
@@ -235,17 +235,15 @@ class Step {
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
 };
 
-// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in
-// memory, each thread takes wide parts of a few of them and calls for the next few (2 cores of an
-// AMD EPYC, f32 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8
-// rows, so, 2.24); else it packs one panel, in long runs along k, and multiplies that; of one row,
-// in the registers.
+// A C of few rows: B is read once, so no thread waits for others to pack it. If B's rows have unit
+// stride, each thread takes long parts of a few of them and prefetches the next few. Else it packs
+// one panel, in long runs along k, and multiplies that; for a C of one row in registers.
 template <class T>
 void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   const Kernels<T>& kernel = kernels<T>();
   if (p.m == 1 && p.b.row_stride == 1) {
-    return parallel.parallel_for(divide_up(p.n, kernel.narrow), [&](int64_t piece, int) {
-      kernel.across(p, piece * kernel.narrow);
+    return parallel.parallel_for(divide_up(p.n, kernel.narrow), [&](int64_t chunk, int) {
+      kernel.across(p, chunk * kernel.narrow);
     });
   }
   const int64_t width = kernel.width;
@@ -255,21 +253,21 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
   const Matrix<T> partials = p.reads_c ? Matrix<T>{workspace + blocks.partial_offset, p.n, 1} : p.c;
   if (p.m == 1 && in_place) {
     const int64_t lines = divide_up(p.n, kLine<T>);  // no two threads write to one
-    const int64_t pieces = std::min(
+    const int64_t chunks = std::min(
         lines, round_up(divide_up(p.n, kRowBytes / int64_t{sizeof(T)}), parallel.threads()));
-    return parallel.parallel_for(pieces, [&](int64_t piece, int) {
-      const int64_t j0 = lines * piece / pieces * kLine<T>,
-                    j1 = std::min(p.n, lines * (piece + 1) / pieces * kLine<T>);
+    return parallel.parallel_for(chunks, [&](int64_t chunk, int) {
+      const int64_t j0 = lines * chunk / chunks * kLine<T>,
+                    j1 = std::min(p.n, lines * (chunk + 1) / chunks * kLine<T>);
       kernel.along(p, j0, j1 - j0, partials.at(0, j0));
     });
   }
   const Columns<T> columns = columns_of(kernel, p.m, p.n <= kernel.narrow ? 1 : 2, 0, 1);
-  parallel.parallel_for(divide_up(p.n, group), [&](int64_t piece, int thread) {
+  parallel.parallel_for(divide_up(p.n, group), [&](int64_t chunk, int thread) {
     Direct<T> direct(p);
     T* const packed = workspace + thread * width * kThinDepth;
     for (int64_t k0 = 0; k0 < p.k; k0 += steps) {
       const int64_t k = std::min(steps, p.k - k0);
-      for (int64_t j = piece * group; j < std::min((piece + 1) * group, p.n); j += width) {
+      for (int64_t j = chunk * group; j < std::min((chunk + 1) * group, p.n); j += width) {
         const T* b = p.b.at(k0, j);
         int64_t b_step = p.b.row_stride, ahead = steps * b_step;
         if (!in_place) {
@@ -345,9 +343,9 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
     const Problem<S> first = problem_along_rows<S>(op, 0);
     const bool direct = goes_directly<T>(first);
     const int64_t own = direct ? 0 : blocks_of<T>(first, parameters[0], 1).total;
-    const int64_t pieces = std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
-    parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
-      const int64_t begin = op.c.batch * piece / pieces, end = op.c.batch * (piece + 1) / pieces;
+    const int64_t chunks = std::min(op.c.batch, int64_t{8} * kChunksPerThread * parallel.threads());
+    parallel.parallel_for(chunks, [&](int64_t chunk, int thread) {
+      const int64_t begin = op.c.batch * chunk / chunks, end = op.c.batch * (chunk + 1) / chunks;
       if constexpr (!kWidens<T, S>) {
         if (direct)
           return multiply_each(problem_along_rows<T>(op, begin),

@@ -1,6 +1,6 @@
-// Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows, so that the
-// register tile reads both operands as two ascending streams, whatever layout they came in; and the
-// one product that needs no panels.
+// Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows. So the register
+// tile reads both operands as two ascending streams, whatever their layout. The products that need
+// no panels are here, too.
 #include "gemm/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,9 +24,8 @@ void pack_along(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height,
   }
 }
 
-// Bytes that a row is called for ahead: shuffles that wait for loads fill the window in which a
-// core looks for more of these. gemv by columns, of read: without 0.73 to 0.80, 256 bytes 0.89, 1
-// KiB 0.82 to 0.92.
+// The distance in bytes by which a row is prefetched: without it, shuffles that wait for loads fill
+// the window in which a core finds later loads.
 constexpr int64_t kTurnedAhead = 512;
 
 // A square tile of a matrix that is contiguous along k, transposed in registers: a vector per step
@@ -73,9 +72,9 @@ void pack(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to
   }
 }
 
-// The same, but two steps' low halves in one word, then their high halves, where whole words would
-// stand for one step each. Low halves are signed, so high ones are one more where these are
-// negative. After an odd step, `to` has zeros.
+// The same for i32 as halves: a word has two steps' low halves, and the next one their high halves.
+// Low halves are signed, so a high half is one more where the low one is negative. After an odd
+// step, `to` has zeros.
 inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t k, int height,
                         uint32_t* to) {
   const hn::ScalableTag<uint32_t> d;
@@ -94,9 +93,8 @@ inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t
   }
 }
 
-// A vector of results, columns j0 … of a C of one row, where B is contiguous along k: its tiles go
-// from the registers into the chains. Packed first they were at 0.5 to 0.67 of read, on 2 cores of
-// a Xeon.
+// A vector of results, the columns from j0 on of a C of one row, where B is contiguous along k. B's
+// tiles go from the registers into the chains without being packed.
 template <class T>
 void multiply_across(const gemm::Problem<T>& p, int64_t j0) {
   const hn::ScalableTag<T> d;
@@ -117,7 +115,7 @@ void multiply_across(const gemm::Problem<T>& p, int64_t j0) {
   finish_row(p, 0, j0, columns, chains);
 }
 
-// Continues the chains of a C of one row by kRows steps from k on, where B's rows lie in memory.
+// Continues the chains of a C of one row by kRows steps from k on, where B's rows have unit stride.
 template <int kRows, class T>
 void add_rows(const gemm::Problem<T>& p, int64_t k, int64_t j0, int64_t columns, T* chains) {
   const hn::ScalableTag<T> d;
@@ -138,9 +136,9 @@ void add_rows(const gemm::Problem<T>& p, int64_t k, int64_t j0, int64_t columns,
   }
 }
 
-// Columns j0 … of a C of one row, where B's rows lie in memory: its chains stay in the first cache,
-// and four rows of B are called into the second while the four before them are added. 1 x 8192, k =
-// 4096 of f32, of read: tiles 0.53, so 1.0.
+// The columns from j0 on of a C of one row, where B's rows have unit stride. The chains stay in the
+// first cache, and four rows of B are prefetched into the second while the four before them are
+// added.
 template <class T>
 void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* chains) {
   constexpr int kRows = 4;
@@ -152,11 +150,10 @@ void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* c
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// So many of a batch's products of 4 x 4 words, rows side by side: a block of 128 bits is a row, so
-// a step takes an element of each row of A within its block, and a row of B in every block. `a`,
-// `b` and `c` lie between operands, `far` products ahead they are called for. 20,000 of f32, of a
-// loop of OpenBLAS's calls, on 2 cores of a Xeon: from memory 2.7, so 3.9; in the caches 3.3,
-// so 6.9.
+// Computes `count` of a batch's products of 4 x 4 words without gaps. A block of 128 bits is a row,
+// so a step takes an element of each row of A within its block, and a row of B in every block. `a`,
+// `b` and `c` are the distances of neighbouring operands; operands are prefetched `far` products
+// ahead.
 template <class T>
 void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t count,
                     int64_t far) {
@@ -180,9 +177,8 @@ void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t
 }
 #endif
 
-// A C of one element: a step has the latency of one multiply-add, if memory is called for early
-// enough. 2^22 steps of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes
-// 0.96, none 0.93; a lane of a tile 0.34.
+// A C of one element. A step takes the latency of one multiply-add if memory is prefetched early
+// enough: 4 KiB ahead.
 template <class T>
 void multiply_one(const gemm::Problem<T>& p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);

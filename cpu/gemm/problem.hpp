@@ -31,7 +31,7 @@ struct Problem {
   bool product, continues, reads_c;
 
   std::int64_t depth() const { return product ? k : 0; }  // of a chain
-  // Where the chain of result (i, j) begins.
+  // The value with which the chain of result (i, j) begins.
   T begin(std::int64_t i, std::int64_t j) const { return continues ? *c.at(i, j) : T(0); }
 };
 

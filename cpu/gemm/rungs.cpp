@@ -8,8 +8,7 @@
 namespace trine::cpu {
 namespace {
 
-// f32 4096 on 2 cores of a Xeon, ms: 512 327, 1024 323 (on one 668, 649), 2048 16 more than 1024;
-// f64 1024, 2048 of 512's rate 1.04. 16 is for tests.
+// 1024 is the fastest, or within a few percent of it. 16 is for tests.
 constexpr const char* kBlockValues[] = {"1024", "16", "256", "384", "512"};
 constexpr trine_parameter kMicroKernelParameters[] = {parameter("k_block", kBlockValues)};
 
@@ -24,15 +23,11 @@ double products(const trine_gemm& op) {
 // With vectors, but not always with all of their lanes.
 double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 
-// 80 products a nanosecond of f32: 64 x 64 x 64 by AVX-512 takes 0.0075 ns each, which few elements
-// to pack or to write don't change; of i32 in place 23; and 12 for the ends of each product: 20,000
-// of 4 x 4 take 330 us on one thread. Products of 11 us or more, and batches of 22, wake threads,
-// though they gain less than waking costs: the next call finds them awake. On 2 cores of a Xeon, us
-// on one thread and on two, one call after the other: f32 96^3 9.6 6.9, i32 64^3 7.2 5.4; after
-// pauses of 1 ms 12.5 10.6, 10.1 9.1, of 3 ms 12.7 12.8, 10.2 11.6. Shorter ones lose: f32
-// 80^3 5.6 5.9. Batches in turn, of the rate on one thread: 8 of f32 64^3 1.3, 4 of 88^3 1.4, 64 of
-// 32^3 1.16, best; 100 of i32 16^3 0.99. kLongEnough is more than twice the longest hand-over
-// (kMost in executor.cpp). One tile would wake them in vain: f32 4 x 16, k = 16384 19 us, so 25.
+// An estimate: one thread does 80 multiply-adds of f32 in a nanosecond, 23 of i32 in place, and
+// needs 12 ns for the beginning and end of each product. Products of 11 us or more, and batches of
+// 22, wake threads, although they gain less than waking costs, because the next call finds the
+// threads awake (docs/decisions/products-on-cpus.md). Shorter products lose by it, and so does one
+// tile. kLongEnough is more than twice the longest hand-over (kMost in executor.cpp).
 double packed_nanoseconds(const trine_gemm& op, int threads) {
   constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
   const uint32_t bytes = trine_is_accurate(&op) ? 8 : trine_dtype_size(op.dtype);

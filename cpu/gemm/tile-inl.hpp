@@ -49,14 +49,14 @@ using Row = hn::Vec<hn::ScalableTag<T>>[kVectors];
 template <class T, int kVectors>
 using RowMasks = hn::Mask<hn::ScalableTag<T>>[kVectors];
 
-// The lanes of `mask`, and `first` in the others, whose chains then raise the first one's flags.
+// The lanes of `mask`; the others get `first`, so their chains raise no flags but the first one's.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_or_first(D d, hn::Mask<D> mask, const T* from, const T* first) {
   return hn::IfThenElse(mask, load_lanes(d, mask, from), hn::Set(d, *first));
 }
 
-// All of k in place. Rows of A are seven of each of two bases, by three strides in bytes: gcc would
-// keep an offset for each, most of them on the stack.
+// All of k in place. Rows of A are addressed by two bases and three strides in bytes, seven rows
+// from each base: gcc would keep an offset for each row, most of them on the stack.
 template <int kRows, int kVectors, From kFrom, class T>
 HWY_INLINE void add_in_place(const gemm::Tile<T>& tile, const RowMasks<T, kVectors>& mask,
                              Row<T, kVectors>* acc) {
@@ -102,8 +102,8 @@ HWY_INLINE void add_in_place(const gemm::Tile<T>& tile, const RowMasks<T, kVecto
   }
 }
 
-// `count` turns of several steps from panels, of which `a`, `b` and `soon` are the next. `cross`:
-// of halves, the products that are added 2^16 times.
+// `count` turns of several steps from panels. `a`, `b` and `soon` are the next elements of the
+// panels, and the next line to prefetch. `cross`: of halves, the sums that count 2^16 times.
 template <int kRows, int kVectors, int kUnrolled, bool kHalves, class T>
 HWY_INLINE void add_panels(int64_t count, const T*& a, const T*& b, const char*& soon,
                            int64_t soon_step, Row<T, kVectors>* acc, Row<T, kVectors>* cross) {
@@ -152,16 +152,17 @@ HWY_INLINE void add_panels(int64_t count, const T*& a, const T*& b, const char*&
   }
 }
 
-// All of k from panels. Meanwhile the next tile's lines of C are prefetched, little by little, lest
-// all at once hold the buffers of A's and B's lines; to the second cache, as rows apart by a power
-// of two would drive each other from the first. Where a vector crosses lines, the second is
-// prefetched: the first is the left neighbour's last.
+// All of k from panels. Meanwhile the next tile's lines of C are prefetched, a few at a time,
+// because all at once would occupy the buffers that A's and B's lines need. They go to the second
+// cache, because rows whose distance is a power of two would evict each other from the first. Where
+// a vector crosses lines, the second is prefetched: the first is the last one of the tile on the
+// left.
 template <int kRows, int kVectors, bool kHalves, class T>
 HWY_INLINE void add_all_panels(const gemm::Tile<T>& tile, Row<T, kVectors>* acc,
                                Row<T, kVectors>* cross) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  // Four steps at a time: counting takes instructions on the multiply-adds' ports. Integers, and
-  // fewer registers than AVX-512's, would spill.
+  // Four steps at a time, because counting takes instructions on the multiply-adds' ports. Integers
+  // would spill registers by it, and so would targets with fewer registers than AVX-512.
   constexpr bool kFour = HWY_TARGET <= HWY_AVX3 && hwy::IsFloat<T>();
   constexpr int kUnrolled = kFour ? gemm::kPanelSteps : 1;
   const int64_t turns = tile.k / ((kHalves ? 2 : 1) * kUnrolled);
@@ -199,14 +200,14 @@ HWY_INLINE void finish_tile(const gemm::Tile<T>& tile, const RowMasks<T, kVector
   }
 }
 
-// A tile in place whose product is done at once: chains begin at +0, and end in C.
+// A tile in place with all of k: chains begin at +0, and end in C.
 template <int kRows, int kVectors, From kFrom, class T>
 void compute_at_once(const gemm::Tile<T>& tile) {
   const hn::ScalableTag<T> d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
   RowMasks<T, kVectors> mask;
   mask[kVectors - 1] = hn::FirstN(d, static_cast<size_t>(tile.cols - (kVectors - 1) * kLanes));
-  // C comes while the chains run.
+  // C is prefetched while the chains run.
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 16

@@ -9,7 +9,7 @@ namespace trine::cpu::HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// kWays rows of `count` elements, `step` bytes apart, from or to one packed run.
+// Moves kWays rows of `count` elements, `step` bytes apart, to one packed run or from it.
 template <int kWays, class T>
 HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int64_t count,
                               int64_t ahead) {
@@ -78,7 +78,8 @@ bool move_ways(const transpose::Block& b) {
 
 #endif
 
-// False: not such a block. Streams to several rows, if they are aligned, as kStream says.
+// Moves the block; false if it isn't narrow. With kStream, the output's rows are aligned and bypass
+// the caches.
 template <int kSize, bool kStream>
 HWY_INLINE bool move_narrow(const transpose::Block& b) {
 #if HWY_TARGET != HWY_SCALAR

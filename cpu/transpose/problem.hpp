@@ -77,16 +77,16 @@ void move_element(char* to, const char* from) {
   std::memcpy(to, from, kSize);
 }
 
-// A part of a transposition, between simd_streaming's cutting of work (plain C++) and its SIMD
-// inner parts: out row q, element p = in row p, element q; steps from row to row in bytes.
+// A part of a transposition, as simd_streaming's plain C++ gives it to the SIMD code: element p of
+// row q of the output is element q of row p of the input. Steps from row to row are in bytes.
 struct Block {
   const char* in;
   char* out;
   std::int64_t in_step, out_step;
   std::int64_t p, q;
-  std::int64_t ahead;      // bytes of its rows by which the input is called for ahead
+  std::int64_t ahead;      // the input's rows are prefetched so many bytes ahead
   bool is_first, is_last;  // strips: whether the output's rows begin, end with it
-  bool calls;              // strips: for the next rows while these are moved
+  bool prefetches;         // strips: the next rows, while these are moved
   char (*kept)[64];        // strips: two lines for each of their rows, or for kStripRows
 };
 

@@ -65,9 +65,9 @@ HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
   }
 }
 
-// `load(i)` gives row i of as many as a vector holds elements of kBytes, `put(i, v)` takes row i of
-// the result. Rows are loaded and given in the order in which the fewest wait in memory for a
-// register.
+// `load(i)` gives row i of the tile, which has as many rows as a vector has elements of kBytes;
+// `put(i, v)` takes row i of the result. Their order is the one in which the fewest rows wait in
+// memory for a register.
 template <int kBytes, class D, class Load, class Put>
 HWY_INLINE void transpose_tile(D d, Load load, Put put) {
   constexpr int kVector = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>));

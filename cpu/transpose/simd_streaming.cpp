@@ -42,19 +42,17 @@ namespace {
 
 using std::int64_t;
 
-// Bytes of output from which on it goes past the caches. That takes these parts of the time through
-// them, f32 in turns, operands that lie in memory (and those used just before): on 2 cores 512^2
-// 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20 (0.49); on 16 cores 1024^2 0.38
-// (1.04), 1448^2 0.31 (0.57).
+// The bytes of output from which on it bypasses the caches. From this size on that takes less than
+// half of the time for operands in memory, and no more for operands that were just used.
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
-// The same for single bytes, whose blocks take longest: 1024^2 0.52 (1.02), 768^2 (1.18).
+// The same for single bytes, whose blocks take longest.
 constexpr int64_t kStreamSingleBytes = int64_t{7} << 17;
 
 bool streams(const Problem& p) {
   return p.bytes() >= (p.size == 1 ? kStreamSingleBytes : kStreamBytes);
 }
 
-constexpr int64_t kPieceBytes = int64_t{256} << 10;
+constexpr int64_t kChunkBytes = int64_t{256} << 10;
 constexpr int64_t kGatherTile = 32;
 
 // Extents of a block in elements.
@@ -62,9 +60,8 @@ struct Extents {
   int64_t p, q;
 };
 
-// Rows of the input are called for so many bytes ahead: a block is too short a part of them for the
-// hardware to notice. 2 cores of an AMD EPYC, f32 1024^2 101 -> 75 us, 4096^2 2.9 -> 2.2 ms; 256
-// and 512 bytes the same.
+// The distance in bytes by which rows of the input are prefetched, because a block has too short a
+// part of them for the hardware's prefetch. 256 and 512 bytes are as fast.
 constexpr int64_t kAhead = 128;
 
 // Four lines by four lines; a narrow matrix gets as many elements in its long direction.
@@ -82,14 +79,12 @@ struct Strips {
   int64_t p_spans, q;
 };
 
-// A line of each row of the output at a time, from long parts of the input's rows, which the
-// hardware recognizes and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095
-// x 4097). Aligned rows go by two lines: f32 4096^2 0.81, 0.99. Others by many, since every strip
-// reads a line more than it writes, but three strips for each of many threads, one of which may be
-// late, from shorter parts: 4095 x 4097 on 16 cores, of copy, 1 byte 0.55 with two strips a thread
-// and whole parts, 0.64 with three and parts of a quarter, 2 bytes 0.66, 0.73. The last one has two
-// lines or more: the first is written with the second, unless vectors are lines and lie alike
-// within the rows' lines.
+// A strip writes a line of each row of the output at a time, from long parts of the input's rows,
+// because the hardware prefetches these (docs/decisions/transposes-on-cpus.md). A strip of aligned
+// rows has two lines. A strip of other rows has many, because it reads a line more than it writes;
+// but each of many threads gets three strips, from shorter parts, because one thread may be late.
+// The last strip has two lines or more, because its first line is written together with its second,
+// unless rows are aligned and a vector is a line.
 Strips strips_of(const Problem& p, bool aligned, int threads) {
   const int64_t side = 64 / p.size, lines = divide_up(p.p, side);
   const bool many = threads > kFew;
@@ -101,8 +96,8 @@ Strips strips_of(const Problem& p, bool aligned, int threads) {
   return {std::clamp<int64_t>(spans, 1, most), round_up(divide_up(p.q, q_spans), side)};
 }
 
-// A few elements by many, or many by a few: a large buffer lets the memory's reads and writes take
-// turns. f32 4 x 4M and 4M x 4, of a copy: 16 KiB 0.68 0.67, 4 KiB 0.75 0.67, 1 KiB 0.90 0.81.
+// Matrices with few rows or columns go through a buffer (kBufferBytes). A larger buffer is slower,
+// because the memory's reads and writes then take turns.
 constexpr int64_t kNarrow = 4;
 constexpr int64_t kNarrowAhead = 2 << 10;
 
@@ -118,16 +113,15 @@ class Transposition {
       : p_(p), kept_(static_cast<char (*)[64]>(workspace)) {
     const bool stream = streams(p), aligned = p.out_q * p.size % 64 == 0;
     const int64_t bytes = std::max<int64_t>(1, p.p * p.q * p.size);
-    const bool small = bytes <= kPieceBytes / 4;  // a piece is some of them
+    const bool small = bytes <= kChunkBytes / 4;  // a chunk is some of them
     const bool narrow = stream && !small && ((p.p <= kNarrow && p.out_q == p.p) || p.q <= kNarrow);
     const bool strips =
         stream && !narrow && (aligned || p.p * p.size >= 256);  // else rows are too short
     move_ = narrow ? movers.buffered : strips ? movers.strip : movers.block;
     ahead_ = narrow ? kNarrowAhead : stream ? kAhead : 0;
-    calls_ = threads > kFew &&
-             p.size <= 2;  // 1 byte on 2 threads loses by it: 0.60 of copy without, 0.57 with
+    prefetches_ = threads > kFew && p.size <= 2;  // with 2 threads single bytes would lose
     if (small) {
-      group_ = kPieceBytes / 4 / bytes;
+      group_ = kChunkBytes / 4 / bytes;
       span_ = {p.p, p.q};
     }
     if (strips) {
@@ -137,7 +131,7 @@ class Transposition {
       p_spans_ = small ? 1 : of.p_spans;
     } else {
       block_ = narrow ? narrow_extents(p) : direct_extents(p);
-      const int64_t blocks = std::max<int64_t>(1, kPieceBytes / (block_.p * block_.q * p.size));
+      const int64_t blocks = std::max<int64_t>(1, kChunkBytes / (block_.p * block_.q * p.size));
       if (!small) {
         span_ = p.q <= block_.q ? Extents{block_.p * blocks, p.q}
                                 : Extents{block_.p, block_.q * blocks};
@@ -148,8 +142,8 @@ class Transposition {
 
   void run(Parallel& parallel) {
     const int64_t q_spans = divide_up(p_.q, span_.q);
-    const int64_t pieces = divide_up(p_.batch, group_) * p_spans_ * q_spans;
-    parallel.parallel_for(pieces, [&](int64_t index, int thread) {
+    const int64_t chunks = divide_up(p_.batch, group_) * p_spans_ * q_spans;
+    parallel.parallel_for(chunks, [&](int64_t index, int thread) {
       const int64_t first = index / (p_spans_ * q_spans) * group_;
       for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) {
         move_span(b, index % q_spans, index / q_spans % p_spans_, kept_ + thread * kKeptLines);
@@ -159,7 +153,7 @@ class Transposition {
   }
 
  private:
-  // The begin of a part of p: a strip has some of its spans.
+  // The beginning of a part of p, which has whole spans.
   int64_t begin_of(int64_t part) const {
     return std::min(p_.p, divide_up(p_.p, span_.p) * part / p_spans_ * span_.p);
   }
@@ -170,7 +164,7 @@ class Transposition {
       for (int64_t y = y0; y < y1; y += block_.q) {
         move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,
                std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), ahead_, x == 0, x1 == p_.p,
-               calls_, kept});
+               prefetches_, kept});
       }
     }
   }
@@ -180,7 +174,7 @@ class Transposition {
   void (*move_)(const Block& block);
   Extents block_, span_;
   int64_t p_spans_, ahead_;
-  bool calls_;
+  bool prefetches_;
   int64_t group_ = 1;
 };
 
@@ -190,15 +184,15 @@ void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
     p.p *= p.q;
     p.q = 1;
   }
-  const int64_t length = p.p * p.size, pieces = divide_up(length, kPieceBytes);
-  const int64_t group = std::max<int64_t>(1, kPieceBytes / length);  // short rows
+  const int64_t length = p.p * p.size, chunks = divide_up(length, kChunkBytes);
+  const int64_t group = std::max<int64_t>(1, kChunkBytes / length);  // short rows
   const bool stream = p.bytes() >= kStreamBytes;
-  parallel.parallel_for(divide_up(p.batch * p.q, group) * pieces, [&](int64_t index, int) {
-    const int64_t first = index / pieces * group, start = index % pieces * kPieceBytes;
+  parallel.parallel_for(divide_up(p.batch * p.q, group) * chunks, [&](int64_t index, int) {
+    const int64_t first = index / chunks * group, start = index % chunks * kChunkBytes;
     for (int64_t row = first; row < std::min(first + group, p.batch * p.q); ++row) {
       const int64_t b = row / p.q, y = row % p.q;
       movers.copy(p.out_at(b, y, 0) + start, p.in_at(b, y, 0) + start,
-                  std::min(kPieceBytes, length - start), stream);
+                  std::min(kChunkBytes, length - start), stream);
     }
     hwy::FlushStream();
   });

@@ -57,7 +57,8 @@ HWY_INLINE void move_tiles(const Block& b, const Range& r) {
 
 #endif
 
-// A range of any extents, without streaming: tiles, then ever smaller ones on what is left.
+// Moves a range of any extents, without streaming: by tiles, and what is left by smaller and
+// smaller ones.
 template <int kSize, int kBytes>
 void move_range(const Block& b, const Range& r) {
   if (r.p0 >= r.p1 || r.q0 >= r.q1) return;
@@ -85,9 +86,8 @@ void move_range(const Block& b, const Range& r) {
 template <int kSize>
 void transpose_block(const Block& b) {
   if (move_narrow<kSize, false>(b)) return;
-  // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache:
-  // 1024^2 57 -> 43 us. With elements of two bytes, odd sizes past the caches lose by it: 1.83 ->
-  // 2.09 ms.
+  // 64 rows of single bytes would not fit into the registers, and would share few sets of the first
+  // cache. Elements of two bytes would lose by smaller tiles.
   constexpr int64_t kTileBytes = kSize == 1 ? HWY_MIN(32, kVectorBytes) : kVectorBytes;
   move_range<kSize, kTileBytes>(b, {0, b.p, 0, b.q});
 }
@@ -109,8 +109,9 @@ HWY_INLINE void copy_bytes(char* to, const char* from, int64_t bytes, bool strea
   if (x < bytes) std::memcpy(to + x, from + x, static_cast<size_t>(bytes - x));
 }
 
-// A narrow block: to a few aligned rows at once, where a vector is a line; else transposed into the
-// first cache, from where it goes out line by line, as one run if its rows are packed.
+// Moves a narrow block straight to a few aligned rows if a vector is a line. Else it is transposed
+// into a buffer in the first cache and streamed from there line by line, as one run if its rows are
+// packed.
 template <int kSize>
 void transpose_block_buffered(const Block& b) {
   if constexpr (kVectorBytes == kLine) {
@@ -132,8 +133,8 @@ void transpose_block_buffered(const Block& b) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Streams a strip whose output rows lie alike within their lines: a vector, as long as a line, is
-// one.
+// Streams a strip whose output rows all begin at the same place within a line, by vectors that are
+// whole lines.
 template <int kSize>
 HWY_INLINE void move_aligned_strip(const Block& b) {
   constexpr int64_t kSide = kLine / kSize;
@@ -146,7 +147,7 @@ HWY_INLINE void move_aligned_strip(const Block& b) {
   move_range<kSize, 16>(b, {b.is_first ? 0 : p0, end, q1, b.q});
 }
 
-// Takes from two lines of memory in turn the 64 bytes that begin `by` bytes before the second.
+// The 64 bytes that begin `by` bytes before the second of two neighbouring lines.
 template <int kSize, class D, class V = hn::Vec<D>>
 HWY_INLINE V straddle(D bytes, V first, V second, int64_t by) {
 #if HWY_TARGET <= HWY_AVX3_DL
@@ -176,16 +177,16 @@ HWY_INLINE V straddle(D bytes, V first, V second, int64_t by) {
 #endif
 }
 
-// A tile of a strip in which rows begin or end. Rows without a gap between them share lines: what
-// such a row begins with is kept, too, and goes out with the end of the row before.
+// A tile of a strip in which rows begin or end. Rows without a gap between them share lines: the
+// beginning of such a row is kept, too, and is written with the end of the row before.
 struct Edge {
   bool begins;
   bool follows;  // on the row before, in the same strip
   int64_t left;  // rows of the strip from here on, if each follows on the one before; else 0
 };
 
-// A square tile of whole lines, each of what the tile before left of it, and of the first of this
-// one's.
+// Moves a square tile and writes whole lines: each consists of the elements that the tile before
+// has kept, and of the first ones of this tile.
 template <int kSize, bool kEdge>
 HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLine],
                                   char (*HWY_RESTRICT heads)[kLine], const Edge& edge) {
@@ -194,7 +195,7 @@ HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLin
   const hn::Repartition<uint8_t, decltype(d)> bytes;
   const auto load = [&](int64_t i) HWY_ATTR {
     const char* const from = b.in + (kEdge ? HWY_MIN(i, b.p - 1) : i) * b.in_step;
-    if (kSize > 2) hwy::Prefetch(from + b.ahead);  // of 2 bytes, of copy: 0.70 with, 0.79 without
+    if (kSize > 2) hwy::Prefetch(from + b.ahead);  // 2 bytes would lose by it
     return hn::LoadU(d, reinterpret_cast<const T*>(from));
   };
   transpose_tile<kSize>(d, load, [&](int64_t i, auto row) HWY_ATTR {
@@ -239,10 +240,10 @@ HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLin
 
 #endif
 
-// Calls for some of the kSide rows from p on, by the length of the strip's part of them. Over all
-// tiles of a strip each row is called for once; the tile at `index` has its share.
+// Prefetches some of the kSide rows from p on, the strip's part of them. The tiles of a strip share
+// these rows; this is the share of the tile at `index`.
 template <int kSize>
-HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t index) {
+HWY_INLINE void prefetch_rows(const Block& b, int64_t p, int64_t end, int64_t index) {
   constexpr int64_t kSide = kLine / kSize;
   const int64_t tiles = (b.q + kSide - 1) / kSide, tile = index / kSide;
   for (int64_t i = kSide * tile / tiles; i < kSide * (tile + 1) / tiles && p + i < end; ++i)
@@ -250,9 +251,10 @@ HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t in
       __builtin_prefetch(b.in + (p + i) * b.in_step + x, 0, 2);
 }
 
-// Streams a strip of output rows, a line of every row at a time, each line in one go: lines that
-// wait half full for the rest cost AVX2 half of the rate. Where the rows lie at different places
-// within their lines, what a row has beyond its last whole line is kept for the next time:
+// Streams a strip of output rows, a line of every row at a time. Each line is written at once,
+// because lines that wait half full for the rest cost AVX2 half of the rate. Where rows begin at
+// different places within a line, the elements of a row beyond its last whole line are kept for the
+// next time:
 //
 //   row of the window    | kept line | new line |
 //   goes out                  |-- a line --|
@@ -285,7 +287,7 @@ void transpose_strip(const Block& b) {
 #if HWY_TARGET != HWY_SCALAR
       if constexpr (kWhole) {
         if (rows == kSide && end > kSide) {
-          if (b.calls) call_for_rows<kSize>(b, p + kSide, end, index);
+          if (b.prefetches) prefetch_rows<kSize>(b, p + kSide, end, index);
           tile.p = count;
           const Edge edge{first, q > 0, packed ? b.q - q : 0};
           char(*const heads)[kLine] = b.kept + transpose::kStripRows + q;

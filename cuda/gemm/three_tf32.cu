@@ -13,7 +13,7 @@
 //                      each a work-item copies, two warp groups multiply 64x192.
 #define PLAIN_READS
 #include "barrier.h"
-#include "pieces.h"
+#include "chunks.h"
 #include "problem.h"
 
 enum { TILE_M = 128, TILE_N = 192, DEPTH = 16, STAGES = 5, MULTIPLIERS = 256, COPIERS = 128 };
@@ -33,7 +33,7 @@ DEVICE float to_tf32(float x) {
   return as_float(bits);
 }
 
-// Where 4 steps of k of a lane lie in a block, which begins at step 0.
+// The place of 4 steps of k of a lane in a block, which begins at step 0.
 DEVICE int place(int lane, int l) { return lane / 8 * (8 * DEPTH) + l / 4 * 32 + lane % 8 * 4; }
 
 // PATCH lanes by PATCH steps of one operand, of which `lanes` and `steps` are inside; the rest is
@@ -67,8 +67,8 @@ DEVICE void split_patch(const GLOBAL float* x, long lane_stride, long k_stride, 
   }
 }
 
-// A group for each patch, those of A first; along k first. a_patches, b_patches: lanes' patches of
-// a matrix. It lowers `flag_count` flags, too.
+// There is a group for each patch: first those of A, and along k first. a_patches, b_patches: how
+// many patches a matrix has along its lanes. The kernel also lowers `flag_count` flags.
 KERNEL_OF(three_tf32_split, SPLITTERS, 1)
 (const GLOBAL float* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL float* b,
  long b_offset, long b_batch, long b_row, long b_col, GLOBAL float* parts, long a_first,
@@ -103,17 +103,17 @@ KERNEL_OF(three_tf32_split, SPLITTERS, 1)
 
 // --- Products ------------------------------------------------------------------------------------
 
-// Sums of at most CHUNK blocks are the tensor cores', which cut off what a sum can't hold. They are
-// added up by ordinary additions.
-#define CHUNK 4
+// The tensor cores sum at most SUMMED blocks, because they cut off what a sum can't hold. Ordinary
+// additions add these sums.
+#define SUMMED 4
 
 // A warp's 16 rows of the tile, on their way to C: a pitch that spreads rows over the banks.
 #define PITCH (TILE_N + 8)
 
 DEVICE bool is_finite(float x) { return (as_uint(x) & 0x7f800000) != 0x7f800000; }
 
-// The sum of an element as `reproducible` has it, for sums that aren't finite: an infinity, and
-// what rounds to one, has no parts, and always leaves such a sum.
+// The sum of an element as `reproducible` has it, for sums that aren't finite. An infinity, or a
+// number that rounds to one, has no parts and always gives such a sum.
 DEVICE float chain(const GLOBAL float* a, long a_col, const GLOBAL float* b, long b_row, long k) {
   float sum = 0;
 #pragma unroll 4
@@ -135,10 +135,10 @@ DEVICE void add_sums(const GLOBAL VECTOR* from, float* sums) {
   }
 }
 
-// A flag in global memory by which a warp tells one of another group that what it wrote is there to
-// be read. The warp calls sync_warp() between its stores and raise_flag by one lane, and between
-// await_flag by one lane and its loads, so one lane's release and acquire count for all. await_flag
-// lowers the flag again.
+// A flag in global memory by which a warp tells a warp of another group that its stores can be
+// read. One lane calls raise_flag after a sync_warp() behind the warp's stores, and one lane calls
+// await_flag before a sync_warp() and the warp's loads, so one lane's release and acquire count for
+// all. await_flag lowers the flag again.
 DEVICE void raise_flag(GLOBAL uint* flag) {
   __asm__ volatile("st.release.gpu.u32 [%0], 1;" : : "l"(flag) : "memory");
 }
@@ -170,24 +170,24 @@ DEVICE void start_barriers(Stages* s, Barrier* stored) {
   __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
-// The copying work-item: the group's rows of A and its half of B's columns, piece after piece.
-// a_parts and b_parts: from one matrix's parts to the next's.
-DEVICE void copy_pieces(Stages s, Barrier* stored, const GLOBAL float* a, long a_parts,
+// The copying work-item brings the group's rows of A and its half of B's columns, chunk after
+// chunk. a_parts and b_parts are the distances from one matrix's parts to the next's.
+DEVICE void copy_chunks(Stages s, Barrier* stored, const GLOBAL float* a, long a_parts,
                         const GLOBAL float* b, long b_parts, int tiles_m, int tiles_n, int blocks,
                         int tiles, int shared) {
   const int rank = group_x() % 2;
   Part part = part_of(group_x() / 2, shared, blocks);
-  Piece piece;
-  for (uint last = 1; next_piece(&part, blocks, tiles, &piece); last ^= 1) {
-    const Tile tile = tile_of(piece.tile, tiles_m, tiles_n);
+  Chunk chunk;
+  for (uint last = 1; next_chunk(&part, blocks, tiles, &chunk); last ^= 1) {
+    const Tile tile = tile_of(chunk.tile, tiles_m, tiles_n);
     const GLOBAL float* from_a =
         a + tile.batch * a_parts +
-        ((long)(tile.row * 2 + rank) * blocks + piece.first) * BLOCK(TILE_M);
+        ((long)(tile.row * 2 + rank) * blocks + chunk.first) * BLOCK(TILE_M);
     const GLOBAL float* from_b = b + tile.batch * b_parts +
-                                 ((long)tile.col * blocks + piece.first) * BLOCK(TILE_N) +
+                                 ((long)tile.col * blocks + chunk.first) * BLOCK(TILE_N) +
                                  rank * (BLOCK(TILE_N) / 2);
     wait_for(stored, last);  // the last tile's sums lay in the stages
-    for (int block = piece.first; block < piece.end; ++block) {
+    for (int block = chunk.first; block < chunk.end; ++block) {
       Barrier* const full = &s.full[s.index];
       wait_for(&s.empty[s.index], s.parity ^ 1);
       arrive_and_expect(full, STAGE * 4);
@@ -202,7 +202,8 @@ DEVICE void copy_pieces(Stages s, Barrier* stored, const GLOBAL float* a, long a
   }
 }
 
-// Begins the three products of a stage that has come, onto `acc`, or in its place if `first`.
+// Begins the three products of a stage that is there. They are added to `acc`, or replace it if
+// `first`.
 DEVICE void begin_stage(float* acc, uint stage, int warp, bool first) {
   const ulong a_hi = operand_at(stage + warp / 4 * (64 * DEPTH * 4));
   const ulong a_lo = a_hi + TILE_M * DEPTH / 4;
@@ -217,14 +218,14 @@ DEVICE void begin_stage(float* acc, uint stage, int warp, bool first) {
   commit_multiply();
 }
 
-// sums = a warp's sums over the blocks of `piece`; `acc` is where the tensor cores add.
-DEVICE void multiply_piece(Stages* s, const Piece* piece, float* acc, float* sums, int warp,
+// sums = a warp's sums over the blocks of `chunk`; `acc` is where the tensor cores add.
+DEVICE void multiply_chunk(Stages* s, const Chunk* chunk, float* acc, float* sums, int warp,
                            int lane) {
   const uint first_stage = local_address(s->panels);
 #pragma unroll
   for (int i = 0; i < SUMS; ++i) sums[i] = 0;
-  for (int done = piece->first; done < piece->end; done += CHUNK) {
-    const int end = piece->end - done < CHUNK ? piece->end - done : CHUNK;
+  for (int done = chunk->first; done < chunk->end; done += SUMMED) {
+    const int end = chunk->end - done < SUMMED ? chunk->end - done : SUMMED;
     int before = 0;
 #pragma unroll 1
     for (int block = 0; block < end; ++block) {
@@ -276,9 +277,9 @@ DEVICE void store_rows(GEMM_ARGUMENTS, const float* sums, float* lines, int tile
   }
 }
 
-// A multiplying warp. From `given_sums` on lie, of each group, its sums for the later pair, then a
+// A multiplying warp. From `given_sums` on each group has its sums for another pair, and then a
 // flag for each of its warps.
-DEVICE void multiply_pieces(GEMM_ARGUMENTS, Stages s, Barrier* stored, GLOBAL float* given_sums,
+DEVICE void multiply_chunks(GEMM_ARGUMENTS, Stages s, Barrier* stored, GLOBAL float* given_sums,
                             int blocks, int tiles, int shared) {
   int t, group;  // opaque: made in the registers that there are now
   __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
@@ -288,29 +289,29 @@ DEVICE void multiply_pieces(GEMM_ARGUMENTS, Stages s, Barrier* stored, GLOBAL fl
   GLOBAL uint* const flag = (GLOBAL uint*)(given_sums + (long)groups_x() * (TILE_M * TILE_N)) +
                             group * (MULTIPLIERS / 32) + warp;
   Part part = part_of(group / 2, shared, blocks);
-  Piece piece;
+  Chunk chunk;
   float acc[SUMS], sums[SUMS];
 #pragma unroll
   for (int i = 0; i < SUMS; ++i) acc[i] = 0;
-  while (next_piece(&part, blocks, tiles, &piece)) {
-    multiply_piece(&s, &piece, acc, sums, warp, lane);
-    if (piece.end < blocks) {  // another pair has the tile's end
+  while (next_chunk(&part, blocks, tiles, &chunk)) {
+    multiply_chunk(&s, &chunk, acc, sums, warp, lane);
+    if (chunk.end < blocks) {  // another pair has the tile's end
       keep_sums(given, sums);
       sync_warp();
       if (lane == 0) raise_flag(flag);
       give_back(stored, lane);
       continue;
     }
-    for (int other = 1; piece.first > 0; ++other) {
-      const int begin = part_begin(group / 2 - other, shared, blocks) - piece.tile * blocks;
+    for (int other = 1; chunk.first > 0; ++other) {
+      const int begin = part_begin(group / 2 - other, shared, blocks) - chunk.tile * blocks;
       if (lane == 0) await_flag(flag - 2 * other * (MULTIPLIERS / 32));
       sync_warp();
       add_sums(given - 2l * other * (TILE_M * TILE_N / WIDTH), sums);
-      piece.first = begin > 0 ? begin : 0;
+      chunk.first = begin > 0 ? begin : 0;
     }
     // All have read the last stages.
     __asm__ volatile("bar.sync 1, %0;" : : "n"((int)MULTIPLIERS) : "memory");
-    store_rows(GEMM_PASSED, sums, s.panels + warp * 16 * PITCH, piece.tile, group % 2, warp, lane);
+    store_rows(GEMM_PASSED, sums, s.panels + warp * 16 * PITCH, chunk.tile, group % 2, warp, lane);
     before_copies();
     sync_warp();
     give_back(stored, lane);
@@ -330,13 +331,13 @@ KERNEL_OF_PAIRS(three_tf32, MULTIPLIERS + COPIERS)
     await_earlier_launches();
     if (local_x() == MULTIPLIERS) {
       before_copies();
-      copy_pieces(stages, &stored, space + a_first, a_parts, space + b_first, b_parts, tiles_m,
+      copy_chunks(stages, &stored, space + a_first, a_parts, space + b_first, b_parts, tiles_m,
                   tiles_n, blocks, tiles, shared);
     }
   } else {
     TAKE_REGISTERS(WANT);
     await_earlier_launches();
-    multiply_pieces(GEMM_PASSED, stages, &stored, space + first_sum, blocks, tiles, shared);
+    multiply_chunks(GEMM_PASSED, stages, &stored, space + first_sum, blocks, tiles, shared);
   }
   sync_pair();  // a group's local memory stays while the other one may reach for it
 }

@@ -397,7 +397,7 @@ MUTANTS = [
      "std::max(size * 4, int64_t{32} * 8)", "size * 4"),
     ("cuda_no_leave_for_what_lies_beside", "cpu", "test_fake_cuda", "cuda/queue.cpp",
      "kWithoutLeave = 47 << 10", "kWithoutLeave = 48 << 10"),
-    ("gemm_pairs_leave_pieces_out", "cpu", "test_gemm_variants", "backends/gpu/kernels/gemm/pieces.h",
+    ("gemm_pairs_leave_pieces_out", "cpu", "test_gemm_variants", "backends/gpu/kernels/gemm/chunks.h",
      "part.to = part_begin(pair + 1, ", "part.to = part_begin(pair, "),
     ("gemm_parts_in_too_little_workspace", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",
      "const int64_t both = 2 * blocks", "const int64_t both = blocks"),

@@ -457,17 +457,17 @@ TEST(GemmRows, ThreeTf32SplitsFirst) {
   EXPECT_EQ(planned(gemm_of(TRINE_F32, 0, 300, 100)).launch_count, 0);
 }
 
-namespace pieces {
+namespace chunks {
 int groups;
 int groups_x() { return groups; }
 #define DEVICE inline
-#include "backends/gpu/kernels/gemm/pieces.h"
+#include "backends/gpu/kernels/gemm/chunks.h"
 #undef DEVICE
-}  // namespace pieces
+}  // namespace chunks
 
 /// Each block of each tile once; sums are awaited only of what earlier pairs do first, each once.
-TEST(GemmRows, ThreeTf32PiecesAreAllAndWaitForNoLaterOnes) {
-  using namespace pieces;
+TEST(GemmRows, ThreeTf32ChunksAreAllAndWaitForNoLaterOnes) {
+  using namespace chunks;
   for (const int all : {1, 2, 7, 66})
     for (const auto& [tiles, shared] : {std::pair{1, 1},
                                         {1, 0},
@@ -482,32 +482,32 @@ TEST(GemmRows, ThreeTf32PiecesAreAllAndWaitForNoLaterOnes) {
       for (const int blocks : {1, 7, 24, 33, 257}) {
         if (shared * blocks < 2 * all && shared > 0) continue;
         groups = 2 * all;
-        std::vector<std::vector<Piece>> of(static_cast<size_t>(all));
+        std::vector<std::vector<Chunk>> of(static_cast<size_t>(all));
         std::vector<int> seen(static_cast<size_t>(tiles * blocks)), given(of.size());
-        std::vector<Piece> gives(of.size());
+        std::vector<Chunk> gives(of.size());
         for (int pair = 0; pair < all; ++pair) {
           Part part = part_of(pair, shared, blocks);
           auto& mine = of[static_cast<size_t>(pair)];
-          for (Piece piece; next_piece(&part, blocks, tiles, &piece);) {
-            mine.push_back(piece);
-            ASSERT_LT(piece.first, piece.end);
-            for (int b = piece.first; b < piece.end; ++b) ++seen.begin()[piece.tile * blocks + b];
-            if (piece.end == blocks) continue;
+          for (Chunk chunk; next_chunk(&part, blocks, tiles, &chunk);) {
+            mine.push_back(chunk);
+            ASSERT_LT(chunk.first, chunk.end);
+            for (int b = chunk.first; b < chunk.end; ++b) ++seen.begin()[chunk.tile * blocks + b];
+            if (chunk.end == blocks) continue;
             for (size_t i = 0; i + 1 < mine.size(); ++i) EXPECT_EQ(mine[i].first, 0) << "waits";
             EXPECT_EQ(gives[static_cast<size_t>(pair)].end, 0) << "twice";
-            gives[static_cast<size_t>(pair)] = piece;
+            gives[static_cast<size_t>(pair)] = chunk;
           }
         }
         EXPECT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }));
         for (int pair = 0; pair < all; ++pair)
-          for (Piece piece : of[static_cast<size_t>(pair)]) {
-            if (piece.end < blocks) continue;
-            for (int other = pair - 1; piece.first > 0; --other) {
+          for (Chunk chunk : of[static_cast<size_t>(pair)]) {
+            if (chunk.end < blocks) continue;
+            for (int other = pair - 1; chunk.first > 0; --other) {
               ASSERT_GE(other, 0);
-              const Piece& before = gives[static_cast<size_t>(other)];
-              EXPECT_EQ(before.tile, piece.tile);
-              EXPECT_EQ(before.end, piece.first);
-              piece.first = before.first;
+              const Chunk& before = gives[static_cast<size_t>(other)];
+              EXPECT_EQ(before.tile, chunk.tile);
+              EXPECT_EQ(before.end, chunk.first);
+              chunk.first = before.first;
               ++given[static_cast<size_t>(other)];
             }
           }

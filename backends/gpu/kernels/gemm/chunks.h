@@ -1,15 +1,15 @@
 // Which part of a product each pair of groups computes; the pairs stay until all is done.
 //
-// First, each pair computes whole tiles, those behind the first `shared`; then all read the same
-// panels at the same time. At last it computes its part of the shared tiles. The parts are equal,
-// and cut tiles where they end, so all are done at once.
+// First, each pair computes whole tiles, those behind the first `shared`, so that all pairs read
+// the same panels at the same time. At last it computes its part of the shared tiles. The parts are
+// equal, whatever tiles they cut, so all pairs end at the same time.
 typedef struct Part {
   int from, to;  // blocks of shared tiles
   int whole;     // the next whole tile
 } Part;
-typedef struct Piece {
+typedef struct Chunk {
   int tile, first, end;  // blocks of the tile
-} Piece;
+} Chunk;
 
 DEVICE int pairs() { return groups_x() / 2; }
 DEVICE int part_begin(int pair, int shared, int blocks) {
@@ -22,23 +22,23 @@ DEVICE Part part_of(int pair, int shared, int blocks) {
   part.whole = shared + pair;
   return part;
 }
-// A part goes from its end to its beginning. So a later pair, which has the last tile's end, gets
-// its sums early; the first tile's sums come from earlier pairs, which have begun before, as groups
-// begin in order, as on every GPU so far; CUDA doesn't promise it, but CUB's scans rely on it, too.
-DEVICE bool next_piece(Part* part, int blocks, int tiles, Piece* piece) {
+// A pair computes its part from the end to the beginning. So it doesn't wait long for the sums that
+// it needs of earlier pairs. These have begun before, because groups begin in order on every GPU so
+// far. CUDA doesn't promise that, but CUB's scans rely on it, too.
+DEVICE bool next_chunk(Part* part, int blocks, int tiles, Chunk* chunk) {
   if (part->whole < tiles) {
-    piece->tile = part->whole;
-    piece->first = 0;
-    piece->end = blocks;
+    chunk->tile = part->whole;
+    chunk->first = 0;
+    chunk->end = blocks;
     part->whole = part->whole < tiles - pairs() ? part->whole + pairs() : tiles;
     return true;
   }
   if (part->from >= part->to) return false;
   const int tile = (part->to - 1) / blocks, begin = tile * blocks;
   const int first = part->from > begin ? part->from : begin;
-  piece->tile = tile;
-  piece->first = first - begin;
-  piece->end = part->to - begin;
+  chunk->tile = tile;
+  chunk->first = first - begin;
+  chunk->end = part->to - begin;
   part->to = first;
   return true;
 }

@@ -60,7 +60,7 @@ void destroy(Handle* handle) {
   guard([&] { delete handle; });
 }
 
-/// A foreign struct as we know it; a tail that we don't know is refused.
+/// Reads a caller's struct of any version; one with a tail that we don't know is refused.
 template <class T>
 T known(const T* foreign, const char* what) {
   T ours;
@@ -174,7 +174,7 @@ trine_status event_wait(trine_event* event) {
 trine_status event_notify(trine_event* event, void (*function)(void*), void* argument) {
   return guard([&] {
     if (!function) fail(TRINE_INVALID_ARGUMENT, "event_notify: no function");
-    // Whoever waits for the notice must get it, or it would wait for a lost device for ever.
+    // The notice is given even if the device is lost: a caller would wait for it for ever.
     if (some(event, "event").device.is_lost()) return function(argument);
     usable(event).notify(function, argument);
   });

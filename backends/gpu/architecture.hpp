@@ -11,7 +11,7 @@ namespace trine::gpu {
 
 struct Architecture {
   int number = 0;   ///< 90
-  char suffix = 0;  ///< the "a" of 90a: for that device alone; the "f" of 100f: for 10.x alone
+  char suffix = 0;  ///< the "a" of 90a: for 9.0 alone; the "f" of 100f: for 10.x alone
   bool code = false, ptx = false;
 
   bool runs_on(int device) const {
@@ -35,9 +35,9 @@ inline Architecture parse_architecture(std::string_view word) {
   return one;
 }
 
-/// Calls visit(architecture, word) for those of `list` that a variant with this lowest architecture
-/// (nullptr: any) is compiled for; word is without "-real" and "-virtual". "90a" stands for all of
-/// its number, once.
+/// Calls visit(architecture, word) for each entry of `list` for which a variant with this lowest
+/// architecture (nullptr: any) is compiled; the word has no "-real" or "-virtual". If `lowest` has
+/// a suffix, as 90a has, all entries of its number count as one entry, `lowest`.
 template <class Visit>
 void visit_architectures(std::string_view list, const char* lowest, Visit&& visit) {
   const Architecture least = lowest ? parse_architecture(lowest) : Architecture{};

@@ -1,5 +1,5 @@
-// The default rung of any operation on a GPU backend: what its own choose_… prefers, else the best
-// of the others that take the call.
+// The default rung of any operation on a GPU backend: the first preferred one that takes the call,
+// else the best of the others that do.
 #include <algorithm>
 
 #include "backends/gpu/variant.hpp"

@@ -1,5 +1,4 @@
-// The files of /dev through which drivers reach a GPU: where there is none, there is no use in
-// loading a driver.
+// The files of /dev through which drivers reach a GPU. Without any, a driver needn't be loaded.
 #pragma once
 
 #include <unistd.h>
@@ -12,8 +11,7 @@ namespace trine::gpu {
 /// NVIDIA's: on a server or workstation, on a Jetson, in Windows' subsystem for Linux.
 inline constexpr const char* kNvidiaFiles[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvmap",
                                                "/dev/dxg"};
-/// All others': AMD's, and those of telephones' GPUs; Linux's common ones are /dev/dri/renderD128
-/// to 191.
+/// All other GPUs': AMD's, those of phones, and Linux's common ones, /dev/dri/renderD128 to 191.
 inline constexpr const char* kOtherFiles[] = {"/dev/kfd", "/dev/mali0", "/dev/kgsl-3d0",
                                               "/dev/pvr_sync"};
 

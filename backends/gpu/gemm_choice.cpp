@@ -15,7 +15,7 @@
 namespace trine::gpu {
 namespace {
 
-/// A rung with its parameter as prefer_gemm weighs it, by the figures of RoleTile.
+/// A rung with its parameter as prefer_gemm compares it, by the figures of RoleTile.
 struct Candidate {
   const char* rung;
   int32_t value;
@@ -71,8 +71,8 @@ const Variant* variant_named(std::string_view name) {
                                 [&](const Variant& variant) { return variant.name == name; });
 }
 
-/// The time of the busiest of `units` multiprocessors, in elements of C at full speed: of rounds
-/// with as many groups as it holds, and of one with what is left.
+/// The time of the busiest of `units` multiprocessors, in elements of C at full speed. It computes
+/// whole rounds, with as many groups as it holds, and one round with the groups that are left.
 double busiest(const Candidate& one, const Problem& p, int64_t units) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
@@ -84,8 +84,8 @@ double busiest(const Candidate& one, const Problem& p, int64_t units) {
   return (rounds * one.groups / one.full + last) * static_cast<double>(one.tile_m * one.tile_n);
 }
 
-/// "its 128×256 tiles fill 132 multiprocessors best". A reason is static: each is made once and
-/// kept, and where the device is the one before, found again without a lock.
+/// The text "its 128×256 tiles fill 132 multiprocessors best". A reason must be static, so each is
+/// made once and kept. If the device is the same as in the last call, it is found without a lock.
 const char* reason(const Candidate& one, uint32_t units) {
   struct Reason {
     uint32_t units;
@@ -106,19 +106,20 @@ const char* reason(const Candidate& one, uint32_t units) {
   return found.text.c_str();
 }
 
-/// Do lines of an operand begin at vectors of 16 bytes, if it does itself?
+/// Do all rows or columns of unit stride of an operand begin at vectors of 16 bytes, if the operand
+/// does?
 bool keeps_vectors(const Operand& x, int64_t element) {
   return (x.col == 1 || x.row == 1) && (x.col == 1 ? x.row : x.col) * element % 16 == 0;
 }
 
-/// A C with so few rows or columns goes by few_columns. µs on an H200, 8192 x n, k = 8192, f32 of
-/// n = 1, 4, 8, 16: 76, 91, 133, 162 (the tiles 16x32 and 64x128 at 8 and 16: 470 and 775); f64 of
-/// 1, 4, 8: 144, 153, 223 (cuBLAS 133, 144, 144), so at 8 tensor cores may be faster.
+/// The number of rows or columns of C up to which few_columns computes it. On an H200 an f32
+/// product of 8192 x 16 with k = 8192 takes 162 µs by few_columns and 775 by tiles. For f64 tensor
+/// cores may be faster from 8 on.
 int64_t few_columns_most(uint32_t dtype) { return dtype == TRINE_F64 ? 4 : 16; }
 
-/// few_columns' rows a group, as its parameter's value: as many as leave 2 groups for each of the
-/// multiprocessors, 4 where elements are copied one by one. On an H200 32 rows were best at
-/// 8192 x 1 and 65536 x 1, 16 at 4096 x 1 and 8191 x 1, 8 at 1024 x 1, by 5 to 30 %.
+/// The rows of a group of few_columns, as its parameter's value: the most that leave 2 groups for
+/// each multiprocessor, or 4 where elements are copied one by one. On an H200 these were the
+/// fastest, by 5 to 30 %.
 int32_t few_columns_rows(Problem p, int64_t units) {
   if (p.n > p.m) p.transpose();
   for (int32_t value = 2; value > 0; --value) {
@@ -130,25 +131,20 @@ int32_t few_columns_rows(Problem p, int64_t units) {
   return 0;
 }
 
-/// Fewer products leave multiprocessors without a full group: 500 of 8, 32 and 64 took 7.4, 10.1
-/// and 18.4 µs, in tiles of 64x64 4.8, 8.2 and 12.0.
+/// With fewer products some multiprocessors have no full group, and tiles are faster: 500 of 32
+/// take 10.1 µs by batched_small and 8.2 by tiles.
 constexpr int64_t kManyProducts = 1024;
 
-/// The largest side of C up to which a batch goes by batched_small. µs on an H200, batched_small
-/// and the fastest tile, f32 100000 of 32 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000
-/// of 32 1021, 1206; 10000 of 40 224, 195; 48 317, 203.
+/// The largest side of C up to which batched_small computes a batch. On an H200 it is faster than
+/// the fastest tile up to 40 for f32 (110 µs instead of 140, for 10,000 products) and up to 32 for
+/// f64.
 int64_t batched_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 
-/// Is a group for each product the fastest? µs on an H200 in graphs, small or tensor_small beside
-/// the best other rung. 10000, f32: 33 62, batched_small 111; 40 61, 110; 48 95, register_tile 158;
-/// 56 142, 199; 63 196, 274; 64 182, 158. f64: 33 110, 188; 40 96, tensor_specialized 195; 48 135,
-/// 203; 56 184, 233; 64 235, 253. 100000, f32: 8 72, batched_small 34; 9 73, 90; 11 87, 102; 12 82,
-/// 67; 16 100, 124; 32 301, 526; f64: 10 128, batched_small 101; 11 134, 140; 16 145, 216; 32 568,
-/// 1015. 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3,
-/// 3.1; 200 of 24, 32, 40 3.0 3.7 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64
-/// 6.2, 5.7; 200 7.9, 8.2; 1000 31, 31; 2000 53, 57; of 63, which go by runs, 66 6.4, 5.1; 132 7.9,
-/// 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, batched_small 50; 24x64x24 164, 324; but
-/// 16x32x64 308, 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
+/// Is a group for each product the fastest: small, or for f64 tensor_small? The bounds are from an
+/// H200. They take it up to 2.1 times as fast as the best other rung (10,000 of 40 f64: 96 µs
+/// instead of 195). Other rungs are faster for tiny sides in large batches (100,000 of 8 f32: 34
+/// instead of 72), for f32 of 64 (158 instead of 182), for few products (100 of 32: 3.1 instead of
+/// 4.3), and where C is small beside its operands (20,000 of 16x32x64 f32: 142 instead of 308).
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
   if (dtype == TRINE_I32 || side_index(p) == std::size(kSides) || !target.has(TRINE_CAN_INLINE_PTX))
@@ -164,10 +160,10 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   return p.batch >= (!f64 ? 16 * units : in_odd_runs(p) ? units : 3 * units / 2);
 }
 
-/// Is three_tf32 faster than what takes `others`, in elements of C at full speed? Its tiles are
-/// shared out evenly, at 2.5 times that speed; the lanes of A and B go through memory as parts; and
-/// a launch takes 24 µs more. µs on an H200 by this and measured: 1024 49, 47 (warp_specialized
-/// 52); 1536 94, 87; 2048 183, 171; 2304 240, 232; 768 34, 41 (26).
+/// Is three_tf32 faster than a rung whose time is `others`, in elements of C at full speed? Its
+/// tiles are divided evenly, at 2.5 times that speed; the parts of A and B are written to memory
+/// and read; and a launch takes 24 µs more. The estimate is within 9 % of the times measured on an
+/// H200 from 1024 to 2304.
 bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Problem& p,
                         double others) {
   constexpr int64_t kTileM = 256, kTileN = 192;
@@ -218,8 +214,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   if (problem.batch >= kManyProducts && std::max(problem.m, problem.n) <= batched_most(dtype))
     wishes.add(variant_named("batched_small"), 0,
                "batched_small: many products too small for a tile each");
-  // µs on an H200, f32 of 64, this and the tiles that would follow: 100 7.2, 5.1; 300 10, 12; 500
-  // 12, 17; 1000 24, 31.
+  // On an H200 it is faster than the tiles below from about 300 f32 products of 64 on (1000: 24 µs
+  // instead of 31).
   if (dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
       std::min(problem.m, problem.n) > batched_most(dtype) && std::max(problem.m, problem.n) <= 64)
     wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");

@@ -24,7 +24,7 @@ Group role_group(const RoleTile& tile) {
   return {kRung.rows(tile), kRung.cols(tile), 32 * tile.warps_down * tile.warps_across + kCopiers};
 }
 
-/// The launch of a tile whose panels take so many elements a stage; none where C is empty.
+/// The launch of a tile whose panels take `elements` of local memory a stage; none if C is empty.
 template <const RoleTiles& kRung>
 void add_role_tiles(const trine_gemm& op, const Problem& p, const RoleTile& tile,
                     int64_t stage_elements, Plan& plan) {
@@ -106,8 +106,8 @@ bool tensor_exists(const int* macro) {
   return (kTensorTiles[macro[1]].forms & asked) == asked && asked != kEvery;
 }
 
-/// Rows of A, B or C are an odd number of elements apart in memory. C's, too: the form for them
-/// stores whole rows of it.
+/// Are rows of A, B or C an odd number of elements apart in memory? C counts, too, because the form
+/// for such rows also stores whole rows of C.
 bool has_odd_rows(const Problem& p) {
   const auto odd = [](const Operand& x) {
     return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
@@ -115,8 +115,8 @@ bool has_odd_rows(const Problem& p) {
   return odd(p.a) || odd(p.b) || odd(p.c);
 }
 
-/// Elements of a panel with a row for each of `size` lanes, or for each of `depth` steps of k:
-/// whichever takes more.
+/// The elements of a panel with a row for each of `size` lanes, or with one for each of `depth`
+/// steps of k: the larger number.
 int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
   return size * depth + std::max(size, depth) * (odd ? 5 : 4);
 }
@@ -161,8 +161,9 @@ void plan_tensor_check(const Target& target, void* input, void* output, Plan& pl
   plan.macro[3] = kOdd;
 }
 
-/// Tiles go by one of two instructions (STEP in tensor_specialized.kernel.h): 128x64, whose form
-/// for odd rows asks most local memory, by that of 16 steps of k, 128x128 by that of 8.
+/// These tiles cover the kernel's two instructions (STEP in tensor_specialized.kernel.h). 128x64
+/// takes 16 steps of k at once, and its form for odd rows needs the most local memory; 128x128
+/// takes 8.
 constexpr SelfCheck kTensorChecks[] = {
     gemm_check::of<double>(plan_tensor_check<tensor_tile("128x64"), 1>),
     gemm_check::of<double>(plan_tensor_check<tensor_tile("128x128"), 0>)};
@@ -208,18 +209,18 @@ constexpr SelfCheck kSmallCheck[] = {gemm_check::of<double>(plan_small_check)};
 
 constexpr Macro kPartsMacros[] = {{"T", kFloat}};
 constexpr const char* kPartsEntries[] = {"three_tf32_split", "three_tf32"};
-/// As three_tf32.cu has them: the tile of a pair of groups and a group's work-items, the steps of k
-/// in a block and stages of them, the warps that multiply, and the lanes and steps that a group
+/// The same numbers as in three_tf32.cu: the tile of a pair of groups, a group's work-items, the
+/// steps of k in a block, the stages, the warps that multiply, and the lanes and steps that a group
 /// splits.
 constexpr Group kPartsTile{256, 192, 384};
 constexpr int64_t kPartsDepth = 16, kPartsStages = 5, kPartsWarps = 8, kPartsPatch = 64,
                   kPartsSplitters = 256;
-/// Blocks that take as long as the sums' way from one pair to another, the share of all that is
-/// lost where pairs aren't at the same step of k, and the fewest blocks that are worth a pair.
+/// How many blocks take as long as passing sums from one pair to another; the share of the time
+/// that is lost if pairs aren't at the same step of k; the fewest blocks that are worth a pair.
 constexpr int64_t kPartsWay = 12, kPartsDrift = 50, kPartsFewest = 8;
 
-/// Where the parts of a product's operands and the sums for other pairs lie in the workspace, in
-/// elements.
+/// The places in the workspace, in elements, of the operands' parts and of the sums for other
+/// pairs.
 struct PartsShape {
   Problem p;
   int64_t k, blocks, tiles, groups, shared = 0;
@@ -234,8 +235,8 @@ struct PartsShape {
     tiles = tiles_of(p, kPartsTile);
     const int64_t pairs = std::max<int64_t>(request.target.facts->compute_units / 2, 1);
     groups = 2 * std::min(tiles, pairs);
-    // Pairs compute whole tiles; if that left many idle at the end, of one tile each and what is
-    // left an even part. Then they no longer read the same panels at the same time.
+    // Pairs compute whole tiles. If many would be idle at the end, the last tiles are shared: each
+    // pair gets an equal part of them. Then pairs no longer read the same panels at the same time.
     const int64_t left = tiles % pairs, idle = left == 0 ? 0 : (pairs - left) * blocks / pairs;
     const int64_t all = divide_up(tiles, pairs) * blocks;
     if (idle > kPartsWay + all / kPartsDrift && blocks < kMostBlocks) {

@@ -20,9 +20,9 @@ inline int type_index(uint32_t dtype) {
   return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
 }
 
-/// A group of a kernel: its tile of C, its work-items, its elements of local memory, how many
-/// work-items stand side by side (0: all of them), and whether it wants the transposed problem,
-/// rows of C of unit stride.
+/// A group of a kernel: its tile of C, its work-items, its elements of local memory, its width in
+/// work-items (0: all of them), and whether the kernel wants the transposed problem, in which C's
+/// rows have unit stride.
 struct Group {
   int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
   bool column_major = false;
@@ -120,22 +120,22 @@ inline size_t side_index(const Problem& p) {
   return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
                              kSideValues);
 }
-/// No gaps, and an odd number of elements a line.
+/// A matrix without gaps whose rows (or columns) of unit stride have an odd number of elements.
 inline bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
   return (x.col == 1 && x.row == cols && cols % 2 == 1) ||
          (x.row == 1 && x.col == rows && rows % 2 == 1);
 }
-/// Are all three such runs? tensor_small then copies and stores them by 16 bytes nevertheless.
+/// Are A, B and C such matrices? tensor_small copies and stores them by 16 bytes nevertheless.
 inline bool in_odd_runs(const Problem& p) {
   return is_odd_run(p.a, p.m, p.k) && is_odd_run(p.b, p.k, p.n) && is_odd_run(p.c, p.m, p.n);
 }
-/// Such a rung: its work-items, and whether its local memory is dynamic, which only CUDA's driver
-/// counts: NVIDIA's OpenCL says 48 KB and takes more, and a self-check asks it.
+/// Such a rung: its work-items, and whether its local memory is dynamic. Only CUDA's driver counts
+/// dynamic memory: NVIDIA's OpenCL says 48 KB and takes more, so a self-check tries it.
 struct SmallRung {
   int64_t (*threads)(int64_t side);
   bool dynamic;
 
-  /// The group for kSides' `index`: a product, and both operands as small.h lays them out.
+  /// The group for the side kSides[index]: one product, with both operands laid out as in small.h.
   Group group(size_t index) const {
     const int64_t side = kSideValues[index];
     return {side, side, threads(side), 2 * side * ((side + 3) / 8 * 8 + 4)};

@@ -57,8 +57,8 @@ struct Threads {
 };
 constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
 
-/// With 128 and 256 outputs a work-item a specialization takes nvcc seconds: one depth of them will
-/// do, the one at which document 002 swept the thread shapes.
+/// A specialization with 128 or 256 outputs a work-item takes nvcc seconds, so there is one depth
+/// of them: the one at which document 002 swept the thread shapes.
 bool ilp16_exists(const int* macro) {
   for (int s = 0; s < 4; ++s)
     if (macro[2] == kThreadShapes[s].x && macro[3] == kThreadShapes[s].y)
@@ -101,7 +101,8 @@ void ilp16_plan(const Request& request, Plan& plan) {
 Group volkov_group(const Request&) { return {64, 16, 64, 16 * (16 + 4), 0, true}; }
 
 const char* volkov_refuses(const Request& request) {
-  // As register_tile and transpose's vector, the other kernels with aligned local arrays.
+  // Refused under PoCL 5 as register_tile and transpose's vector are, the other kernels with
+  // aligned local arrays.
   if (request.target.is_pocl_since(4))
     return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
   return refuses<volkov_group>(request);

@@ -35,8 +35,8 @@ struct RoleTile {
   double full, alone;
   int share_of;
   /// The share of that speed that is left where rows of A or B begin between vectors of 16 bytes:
-  /// with the tile's form for them, if it has one, and without. (Accurate f32 has no such form, but
-  /// keeps about as much as `odd`.)
+  /// `odd` with the tile's form for them, if it has one, and `without`. (Accurate f32 has no such
+  /// form, but keeps about as much as `odd`.)
   double odd, by_elements;
 };
 
@@ -75,7 +75,7 @@ constexpr RoleTile kTensorTiles[] = {
     {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kEvery,    1.00,  1.00,  1, 0.94,  0.88}};
 // clang-format on
 
-/// A rung's tiles with what the rung makes of a unit of C: rows and columns of it.
+/// A rung's tiles, and the rows and columns that a unit of C has in this rung.
 struct RoleTiles {
   const char* rung;
   std::span<const RoleTile> tiles;

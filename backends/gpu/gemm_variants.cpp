@@ -14,7 +14,7 @@ namespace {
 
 constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}, {"CONTINUED", kNoYes}};
 
-/// 128 x 128 f64 would need twice the registers there are.
+/// 128 x 128 of f64 would need twice as many registers as there are.
 bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
 
 /// Local memory holds 4 stages of two panels, 8 steps deep.
@@ -100,7 +100,7 @@ constexpr Macro kBatchedMacros[] = {{"T", kTypes}};
 constexpr int64_t kBatchedBytes = 40960, kBatchedThreads = 256,
                   kBatchedSide = 4;  // batched_small.kernel.h
 
-/// How many products a group takes, as many as there is room and work-items for; 0: not one.
+/// How many products a group takes: as many as local memory and work-items allow; 0: none.
 int64_t batched_count(const Problem& p) {
   const int64_t width = 16 / p.element;
   const auto size = [&](int64_t rows, int64_t cols) {
@@ -130,7 +130,7 @@ void batched_plan(const Request& request, Plan& plan) {
   const Problem p(op);
   plan.macro[0] = type_index(op.dtype);
   if (p.empty()) return;
-  // Where there are few, all multiprocessors get some.
+  // If there are few products, all multiprocessors get some.
   const int64_t spread = divide_up(p.batch, 4 * int64_t{request.target.facts->compute_units});
   const int64_t count = std::clamp<int64_t>(spread, 1, batched_count(p));
   Launch& launch = add_tiles(plan, op, p, {p.m, p.n, kBatchedThreads});

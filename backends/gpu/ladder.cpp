@@ -79,13 +79,13 @@ const char* reason_against(trine_device& device, const Variant& variant, const R
   if (const char* reason = device.lacks(variant)) return reason;
   if (const char* reason = gpu::reason_against(variant, request)) return reason;
   const Checked checked = check_itself(device, variant);
-  // Whoever names a rung that doesn't build hears of a defect, not of a refusal.
+  // A caller that names a rung which doesn't build gets an error, not a refusal.
   if (checked.verdict == Checked::kBroken) kit::fail(TRINE_BACKEND_ERROR, "%s", checked.why);
   return checked.why;
 }
 
-/// Finds among the rungs that would take the call one whose self-check has failed here: what is
-/// wrong with it.
+/// The reason why a rung's self-check has failed here, for the first such rung that would take the
+/// call.
 const char* left_out(const trine_device& device, const Ladder& ladder, const trine_call& call) {
   for (int r = 0; r < ladder.count; ++r) {
     const Variant& variant = *ladder.variants[r];

@@ -1,5 +1,5 @@
-// Life and death of a GPU backend's objects: one device an index while anyone refers to it, lost
-// devices, and forked children.
+// How a GPU backend's objects are made and destroyed: one device for each index while it is
+// referred to, lost devices, and forked children.
 #include "backends/gpu/objects.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace trine::gpu {
 namespace {
 
 std::mutex open_mutex;
-trine_device* open_devices[kMaxDevices];  // one whose last reference went may still stand here
+trine_device* open_devices[kMaxDevices];  // a device without references may still be here
 
 bool retain_living(trine_device& device) {
   int count = device.references.load(std::memory_order_relaxed);
@@ -36,7 +36,7 @@ void retain(trine_device& device) { device.references.fetch_add(1, std::memory_o
 
 void release(trine_device& device) {
   if (device.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (!is_forked()) {  // else the mutex may be held by a thread that isn't here
+  if (!is_forked()) {  // in a child a thread of the parent may hold the mutex
     std::lock_guard lock(open_mutex);
     if (open_devices[device.index] == &device) open_devices[device.index] = nullptr;
   }
@@ -70,7 +70,8 @@ void trine_queue::copy(trine_copy copy) {
   }
 }
 
-/// Once to the device, and there what is there already, twice as much each time.
+/// Copies a first row to the device, and then within the device all that is there already, twice as
+/// much each time.
 void trine_queue::repeat_row(const trine_copy& wanted) {
   copy_row(wanted);
   trine_copy part = wanted;

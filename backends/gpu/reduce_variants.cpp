@@ -9,12 +9,12 @@
 namespace trine::gpu {
 namespace {
 
-// Groups that the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even
-// wave.
-// H200, f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
+// The groups that the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h). More
+// would spill. H200, f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48,
+// 0.52.
 constexpr int64_t kGroupsPerUnit = 3;
 
-/// Several groups share a tile only while tiles alone don't fill the device.
+/// Several groups share a tile only if the tiles alone don't fill the device.
 void split(Tiling& tiling, int64_t units, const Target& target) {
   constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
   const int64_t wanted = units_of(target) * kGroupsPerUnit;
@@ -36,8 +36,8 @@ Tiling tile(const Shape& s, int64_t chunk, const Target& target) {
     t.width = int32_t(divide_up(s.results, t.tiles));
     t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
   } else {
-    // A full chunk for each lane, so that a group has as much in flight on short rows as on long
-    // ones (H200, f32 65536 x 1024: four elements a lane 0.08 of copy).
+    // A full chunk for each lane, so that a group has as many loads in flight on short rows as on
+    // long ones.
     t.col_lanes = int32_t(std::min(power_above(divide_up(s.cols, chunk)), threads));
     t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
     t.width = int32_t(std::min(s.results, threads / t.lanes));
@@ -186,10 +186,8 @@ constexpr const char* kLineTypes[] = {"float"};
 constexpr const char* kLineThreads[] = {"256", "512", "1024"};
 constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 
-/// As few lanes a line as fill the device. H200, f32, of the read roof (64 MiB read alone: 0.88),
-/// by lanes: rows 4096 x 4096 32 0.81, 64 0.73, 256 0.55; 16384 x 1024 8 0.82, 16 0.78; 1024 x
-/// 16384 128 0.80, 64 0.72; 65536 x 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16
-/// 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61, 32 0.36; 256 x 65536 2 0.82, 8 0.72.
+/// A row or column gets as few lanes as still fill the device. On an H200, 32 lanes for a row of
+/// f32 4096 x 4096 have 0.81 of the read roof, 64 have 0.73 and 256 0.55.
 struct Lines : Tiling {
   explicit Lines(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
     const Shape& s = shape;
@@ -242,8 +240,7 @@ struct Columns : Tiling {
     splits = int32_t(std::min(divide_up(shape.cols * width, threads * kChunk), units_of(target)));
   }
   static constexpr int64_t kMost = 32, kChunk = 16;
-  /// H200, columns of 4, µs, `exact` and this: 2^12 elements 3.55 5.73; 2^14 6.66 6.11;
-  /// 2^16 7.2 6.4.
+  /// On an H200 it is faster than `exact` from 2^14 elements in 4 columns on.
   bool many() const { return shape.cols * width >= 1 << 14; }
   /// The doubles of a work-item take 2^17 chunks.
   bool fits() const { return shape.cols * width / (threads * kChunk * splits) < 1 << 17; }
@@ -316,10 +313,9 @@ constexpr Macro kStreamMacros[] = {
 
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
 
-/// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
-/// load often. H200, µs with up to 512 and 1024: f32 2^21 6.9, 8.1; 2^22 8.9, 10.0;
-/// 2^24 20.3, 20.9; 2^28 246, 239; f64 2^22 12.9, 13.7; 2^24 35.4, 35.6; 2^28 483, 469; squares
-/// 2^24 24.3, 22.9.
+/// One group a multiprocessor, with as many work-items as load once each, at most 512; 1024 only if
+/// each loads often. On an H200 512 are faster up to 2^24 f32 (2^22: 8.9 µs instead of 10.0), 1024
+/// at 2^28 (239 instead of 246).
 Tiling stream_tiling(const Request& request) {
   constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
   const auto& op = request.as<trine_reduce>();
@@ -330,10 +326,10 @@ Tiling stream_tiling(const Request& request) {
   const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
   const int64_t once = power_above(divide_up(shares, units));
   t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
-  // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator
-  // before the fallback where that takes at most one turn of a loop: a thread's next group adds to
-  // the last one's. Its plain loops (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees
-  // no race, are right.
+  // With more work-items PoCL 3.1 gives wrong sums: its default work-item loops (loopvec) don't
+  // clear a group's accumulator before the fallback if one turn of a loop would do that. With its
+  // plain loops (POCL_WORK_GROUP_METHOD=workitemloops) the sums are right, and Oclgrind sees no
+  // race.
   if (request.target.is_cpu()) t.threads = 256;
   t.splits = int32_t(std::min(divide_up(shares, t.threads), units));
   t.tiles = t.shape.results;
@@ -377,7 +373,8 @@ void stream_plan(const Request& request, Plan& plan) {
 constexpr Macro kProductMacros[] = {{"T", std::span(kTypes).first<2>()},
                                     {"THREADS", kExactThreads}};
 
-/// Units of eight warps' loads, so large that their products are one unit.
+/// A unit is eight warps' loads. Units are so large that the products of all units fit into one
+/// unit.
 struct Product : Tiling {
   int64_t unit, most;  ///< elements of a unit, and units that there may be
   explicit Product(const Request& request)
@@ -563,13 +560,11 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
     wishes.add(named("exact_columns"), 0, "few columns: four of them a work-item");
   if (lines && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
-  // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this:
-  // 2 x 8M 22.6, 20.9; 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in
-  // two rounds.
+  // It is faster than `exact` for one sum and for few rows (H200, f32 64 x 256k: 20.4 µs instead of
+  // 22.9), but not if groups need two rounds (200 x 4096: 5.4 instead of 4.8).
   const Request request{target, none, call, nullptr};
-  // f64 through NVIDIA's OpenCL, µs, `exact` and this: H100 2^22 36.9, 25.5, 2^26 229, 199; H200
-  // 2^26 143, 148. Elsewhere it wasn't measured, and 1024 work-items of it need more than 32 KB of
-  // local memory.
+  // For f64 it was measured on NVIDIA's GPUs alone, and 1024 work-items of it need more than 32 KB
+  // of local memory.
   const bool measured = op.dtype == TRINE_F32 || target.has(TRINE_CAN_INLINE_PTX);
   if (measured && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");

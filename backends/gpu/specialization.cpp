@@ -47,7 +47,7 @@ bool is_word(const char* value) {
   bool letters = is_letter(*value);
   for (; *value != '\0'; ++value) {
     if (!is_word_character(*value)) return false;
-    letters = letters || (is_letter(*value) && value[1] != '\0');  // a last one may be 1u's
+    letters = letters || (is_letter(*value) && value[1] != '\0');  // not the u of 1u
   }
   return letters;
 }

@@ -44,8 +44,8 @@ Move along_input(const trine_transpose& op) {
   return move;
 }
 
-/// How a rung lies over a call: a group for each of tiles_rows x tiles_cols x batch tiles. A rung
-/// is one of these, made of the request; refuses() and plan() follow from it.
+/// How a rung divides a call: a group for each of tiles_rows x tiles_cols x batch tiles. Each rung
+/// has such a type, made from the request, and refuses() and plan() follow from it.
 struct Layout {
   const trine_transpose& op;
   Move move;
@@ -151,7 +151,7 @@ constexpr const char* kShapes[] = {"square", "tall", "wide"};
 constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}, {"SHAPE", kShapes}};
 constexpr const char* kVectorEntries[] = {"vector", "carry"};
 
-/// The launch of a turn in tiles, or of `carry`: for what has nothing to turn, and for what would
+/// The launch of `vector` in tiles, or of its second kernel, for copies and for shapes that would
 /// leave most of every tile empty.
 struct Vector : Layout {
   int64_t tile_elements = 0;
@@ -177,8 +177,8 @@ struct Vector : Layout {
   }
 
  private:
-  /// Takes the shape of tile with the least waste; square unless another wastes much less. False
-  /// if even that leaves three quarters of the tiles empty, as many small matrices do.
+  /// Takes the tile shape that wastes least; the square one unless another wastes much less. False
+  /// if even that one leaves three quarters of the tiles empty, as with many small matrices.
   bool choose_tiles(int64_t bytes) {
     const int64_t side = bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
     const int64_t heights[] = {bytes == 1 ? 256 : bytes == 2 ? 128 : side, side * 4, side / 4};
@@ -232,7 +232,8 @@ struct Shifted : Turn {
   }
 };
 
-/// Matrices of which a group turns several; one that is long and thin is cut into such.
+/// Matrices of which a group turns several. One matrix that is long and thin is cut into such
+/// matrices.
 struct BatchedSmall : Turn {
   int64_t most = 0;  ///< matrices of a group; 0: they are too large
   int32_t missing_rows = 0, missing_cols = 0;
@@ -242,7 +243,7 @@ struct BatchedSmall : Turn {
     fit(16384 / op.element_size);
     if (most == 0) why = "batched_small is for matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
-    // Groups of packed ones begin at eight bytes.
+    // Groups of matrices without gaps begin at multiples of eight bytes.
     if (const int64_t pair = 8 / std::min<int64_t>(op.element_size, 8); entry == 1 && most > pair)
       most = most / pair * pair;
     batch = divide_up(move.batch, std::max<int64_t>(most, 1));
@@ -284,8 +285,8 @@ constexpr Macro kThinMacros[] = {{"BYTES", std::span(kBytes).first<2>()}, {"MOST
 
 bool thin_exists(const int* macro) { return macro[0] == 0 || macro[1] == 0; }
 
-/// One thin matrix of small elements whose narrow side has no gaps, in blocks of a vector of each
-/// line.
+/// One thin matrix of small elements whose narrow side has no gaps. A block is a vector of each of
+/// its long rows or columns.
 struct Thin : Turn {
   int32_t overlap = 0;  ///< lines begin between vectors
   int64_t blocks = 0;
@@ -315,10 +316,9 @@ struct Thin : Turn {
 
 constexpr const char* kBatchedEntries[] = {"batched_small", "batched_small_packed"};
 
-/// Is `thin` the fastest? Where the run begins at a vector, and the lines do or have warps'
-/// neighbours: the rung else moves by elements. H100, µs, so and in pieces: b8 3 x 22369621 48,
-/// 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78; 2 x 16M 47, 52; but 8 x 4M 48, 48;
-/// 4M x 8 49, 48.
+/// Is `thin` the fastest? It is where it doesn't move by elements: the narrow side begins at a
+/// vector, and its long rows or columns do, too, or neighbours in a warp help. On an H100 it takes
+/// 48 µs for b8 3 x 22369621, batched_small 133; only for 8 x 4M of b16 they are equal.
 bool prefers_thin(const Request& request) {
   const Thin thin(request);
   const uint64_t run =
@@ -328,11 +328,9 @@ bool prefers_thin(const Request& request) {
          !(thin.op.element_size == 2 && thin.thin() == 8 && thin.overlap == 0);
 }
 
-/// Is batched_small the fastest? H200, µs, batched_small and vector: f32 65536 x 4x4 4.6, 5.5;
-/// 16x16 35, 99; 32x32 133, 291; 7281 x 48x48 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19,
-/// 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M 37, 50; 3 x 5M 36, 42; 5 x 3M
-/// 36, 133; 8 x 2M 35, 44; f64 2 x 8M 68, 67; 3 x 5M 66, 154; 5 x 3M 71, 94; 8 x 2M 67, 67; b16 2 x
-/// 8M 26, 53; 8 x 2M 20, 23; b8 3 x 22M 134, 208; 16 x 4M 45, 55; 32 x 2M 45, 35.
+/// Is batched_small the fastest? On an H200 it is faster than vector for small matrices (65,536 of
+/// 16x16 f32: 35 µs instead of 99; 7,281 of 48x48: both 40), and for thin ones (f32 5 x 3M: 36
+/// instead of 133), but not for f64 2 x 8M and 8 x 2M (equal) or b8 32 x 2M (45, vector 35).
 bool prefers_batched_small(const Request& request) {
   const BatchedSmall batched_small(request);
   const trine_transpose& op = batched_small.op;
@@ -349,10 +347,9 @@ bool prefers_batched_small(const Request& request) {
                                                 double(vector.tile_elements);
 }
 
-/// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole
-/// sectors. H200, of copy, against vector: f32 4095 x 4097 0.85, 0.65; f64 0.90, 0.74; b16 0.65,
-/// 0.34; b8 0.40, 0.19; f32 4096 x 4096 with a leading dimension of 4100 0.87, 0.76; 4160 0.91,
-/// 0.91.
+/// Is shifted the fastest? It is where rows of a side don't begin at whole vectors or, for elements
+/// of 4 bytes or more, at whole sectors. On an H200 it moves f32 4095 x 4097 at 0.85 of copy,
+/// vector at 0.65; b8 at 0.40 and 0.19.
 bool prefers_shifted(const Request& request) {
   const Shifted shifted(request);
   const trine_transpose& op = shifted.op;
@@ -369,12 +366,10 @@ bool prefers_shifted(const Request& request) {
 constexpr const char* kRowBytes[] = {"9216"};  // of a tile
 constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}};
 
-/// Two lines of each column of the output at a time, from long parts of the input's rows
-/// (cpu/transpose/simd_streaming.cpp has the measurements). Lines that begin anywhere: many, since
-/// every tile reads a line more than it writes. Small matrices have shorter parts, so that two
-/// threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where lines
-/// begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x 4097 at
-/// 23.7 and 33 GB/s, else at 20.3 and 31.
+/// A tile has two lines of each column of the output, from long parts of the input's rows
+/// (docs/decisions/transposes-on-cpus.md). Where columns begin anywhere within a line, it has many,
+/// because every tile reads a line more than it writes; elements of 2 and 4 bytes then have parts
+/// of half the length. Small matrices have shorter parts, so that two threads end at the same time.
 struct WorkItemTile : Layout {
   static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;

@@ -36,7 +36,8 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
   } while (!over);
 }
 
-// The same place, unknown to the compiler before: it can only keep it, not make it again.
+// The same place. The compiler doesn't know its origin, so it must keep the address in a register
+// and can't compute it again.
 #ifdef __OPENCL_VERSION__
 #define keep_place(p) (p)
 #else

@@ -15,7 +15,8 @@
 #define ARENA (40960 / (int)sizeof(T))
 #define SIDE 4
 
-// Matrices as they lie in memory: `height` lines of `width` pieces, single elements or 16 bytes.
+// Matrices as they lie in memory: `height` lines of `width` pieces. A piece is an element or 16
+// bytes.
 typedef struct Matrices {
   int width, height;
   long unit, line, batch;           // distances in memory
@@ -88,7 +89,7 @@ DEVICE void walk_on(Walk* w, const Matrices* p) {
   }
 }
 
-// `at_once` loads before the first store.
+// Makes `at_once` loads before the first store.
 DEVICE void copy_pieces(const Matrices* p, const GLOBAL T* from, LOCAL_POINTER T* to, int count,
                         const bool wide, const int at_once) {
   Walk w = walk_begin(p);
@@ -118,7 +119,8 @@ DEVICE void copy_matrices(const Matrices* p, const GLOBAL T* from, LOCAL_POINTER
     copy_pieces(p, from, to, count, false, 8);
 }
 
-// `steps` of k; x and y are the first row of A and columns of B, x_row the rows' distances.
+// Continues the chains by `steps` of k. x and y are the first row of A and the first column of B,
+// x_row is the distance of rows.
 DEVICE void multiply_steps(T acc[SIDE][SIDE], const LOCAL_POINTER T* x_at, const int* x_row,
                            const LOCAL_POINTER T* y_at, int y_pitch, const int steps) {
   T x[SIDE][WIDTH], y[SIDE];
@@ -155,7 +157,8 @@ KERNEL_BOUNDED(batched_small, THREADS, 1, 3)(GEMM_ARGUMENTS) {
     copy_matrices(&pb, from, b_arena, count);
   }
   sync();
-  // Rows `down` apart, neighbouring columns; what isn't there repeats the first row, or is dropped.
+  // This work-item's rows are `down` apart, its columns are neighbours. Rows that don't exist
+  // repeat the first one; their results are dropped.
   const int across = ((int)n + SIDE - 1) / SIDE, down = ((int)m + SIDE - 1) / SIDE;
   const int z = local_x() / (across * down), mine = local_x() % (across * down);
   const int i0 = mine / across, j0 = mine % across * SIDE;

@@ -20,7 +20,8 @@ DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) 
                    : "r"(local_address(to)), "l"(from), "r"(inside ? 16 : 0)
                    : "memory");
 }
-// The same of what lies inside for sure: without a size that is looked up, copies are cheaper.
+// The same for elements that are certainly inside. Such copies are cheaper, because they look up no
+// size.
 DEVICE void fetch_element(LOCAL_POINTER T* to, const GLOBAL T* from) {
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2;"
                    :
@@ -53,9 +54,9 @@ DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) 
 #define await_copies(young)
 #endif
 
-// Whether a line of which `left` elements are left ends within a vector. Its last elements are then
-// copied one by one: 16 bytes would end behind the operand's last element, and a checker of memory
-// takes a part of them for all.
+// Whether a line with `left` elements left ends within a vector. Its last elements are then copied
+// one by one: 16 bytes would end behind the operand's last element, and memory checkers report
+// that, even if only a part of them is read.
 DEVICE bool ends_within_vector(int left) { return left > 0 && left < WIDTH; }
 DEVICE void copy_end(LOCAL_POINTER T* to, const GLOBAL T* from, int left) {
 #pragma unroll

@@ -15,8 +15,7 @@ enum { PITCH = DEPTH + WIDTH };  // rows that start four banks apart: no conflic
 enum { PANEL_A = ROWS * PITCH, STAGE = PANEL_A + COLS * PITCH };
 enum { CHUNK = 16 * WIDTH < DEPTH ? 16 * WIDTH : DEPTH };  // steps in the loop's text
 enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
-// 8192 x 1 took 95.9 µs instead of 97.3 by it on an H100, a bare loop of such copies 65.8 instead
-// of 67.3 on an H200.
+// It saves 1 to 2 % of the time.
 #define FETCH_AHEAD ".L2::128B"
 #include "copy.h"
 
@@ -26,7 +25,7 @@ enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
 #define sync_group() sync()
 #endif
 
-// An operand on its way: lines of elements, as they lie in memory.
+// An operand that is being copied: lines of elements, as they lie in memory.
 typedef struct PanelLoader {
   const GLOBAL T* from;  // the first element of the next panel
   long line_stride, unit_stride;
@@ -60,8 +59,8 @@ DEVICE void copy_whole(const PanelLoader* f, LOCAL_POINTER T* to, const int pitc
         fetch_element(to + r * pitch + e, from + e * unit_stride);
 }
 
-// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros
-// stand for the rest.
+// Copies the first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside; the
+// rest is zero.
 DEVICE void copy_part(const PanelLoader* f, LOCAL_POINTER T* to, const int pitch, int lines,
                       int width, long lines_left, long units_left, int t) {
 #pragma unroll 1
@@ -74,7 +73,7 @@ DEVICE void copy_part(const PanelLoader* f, LOCAL_POINTER T* to, const int pitch
     }
 }
 
-// How many steps of a stage are used if `left` of k are left.
+// How many steps of a stage are used if `left` steps of k are left.
 DEVICE int steps_of(long left) {
   return left < DEPTH ? ((int)left + CHUNK - 1) / CHUNK * CHUNK : DEPTH;
 }
@@ -112,7 +111,8 @@ DEVICE void copy_stage(PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* stage, c
   b->from += DEPTH * b->unit_stride;
 }
 
-// `steps` of a stage; `a` and `b` are the first elements of this lane's row, of B's first column.
+// Continues the chains by `steps` of a stage. `a` and `b` are the first elements of this lane's row
+// and of B's first column.
 DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b, int steps,
                            const bool along_k) {
 #pragma unroll 1
@@ -133,9 +133,9 @@ DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER
     }
 }
 
-// Takes `count` stages, each while a whole one is asked for: nothing is looked up, since a warp
-// that asks late leaves memory idle. (One loop for both layouts: under PoCL 3.1 a barrier in a loop
-// of a branch's own gave wrong results.)
+// Uses `count` stages, and copies a whole later stage meanwhile. Nothing is looked up, because
+// memory is idle while a warp asks late. (Both layouts share one loop: under PoCL 3.1 a barrier in
+// a loop inside of a branch gave wrong results.)
 DEVICE void multiply_whole_stages(T* acc, PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* panels,
                                   int count, const bool along_k, long cols, int* stage, int t) {
   const int column = t % COLS, first = t / COLS, last = cols < COLS ? (int)cols - 1 : COLS - 1;
@@ -181,8 +181,8 @@ KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
   T acc[COLS];
 #pragma unroll
   for (int j = 0; j < COLS; ++j) acc[j] = 0;
-  // Where elements are copied one by one, four groups a multiprocessor work, of which it holds
-  // five, and the next launch's would be spread unevenly (8191 x 1 102 µs instead of 88).
+  // Where elements are copied one by one, four groups a multiprocessor work. It holds five, so the
+  // next launch's groups would begin on some multiprocessors only, and be spread unevenly.
   if (a_loader.wide)
     await_earlier_launches();
   else

@@ -19,8 +19,8 @@
 
 #include "copy.h"
 
-// One operand on its way: where this work-item's first copy of the next stage comes from and goes
-// to, and what is left of the matrix from there.
+// One operand that is being copied: the source and target of this work-item's first copy of the
+// next stage, and what is left of the matrix from there.
 typedef struct PanelLoader {
   const GLOBAL T* from;
   long lane_stride, k_stride;
@@ -51,7 +51,8 @@ DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride,
   return f;
 }
 
-// Copies `steps` of the next DEPTH steps: all of them, and in vectors all lanes, if `whole`.
+// Copies `steps` of the next DEPTH steps. If `whole`, these are all of them and, in vectors, all
+// lanes.
 DEVICE void copy_steps(const PanelLoader* f, LOCAL_POINTER T* to, const bool whole, int steps,
                        const int size, int t) {
   const GLOBAL T* from = f->from;

@@ -14,8 +14,8 @@
 #endif
 
 // Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The
-// rungs below `read_only` define PLAIN_READS: they don't say so, because that path is the step
-// above them.
+// rungs below `read_only` define PLAIN_READS to keep compilers from it, because that path is the
+// step above them.
 #ifdef PLAIN_READS
 #define POINTER *
 #else
@@ -73,7 +73,7 @@ DEVICE CHAIN multiply_add(CHAIN x, CHAIN y, CHAIN acc) { return fma(x, y, acc); 
 DEVICE CHAIN scale(CHAIN x, CHAIN acc) { return x * (acc + (CHAIN)0); }
 #endif
 
-// Where the chain of an element of C begins.
+// The value with which the chain of an element of C begins.
 DEVICE T begin(const GLOBAL T* c, int flags) { return flags & CONTINUE ? *c : (T)0; }
 
 // Stores one element of C from the sum of its products.
@@ -95,7 +95,7 @@ DEVICE void finish_vector(GLOBAL T* c, const T* acc, T alpha, T beta, int flags)
   *(GLOBAL VECTOR*)c = pack(result);
 }
 
-// May vectors of C be stored at once, from place `c` on down a column?
+// May vectors of C be stored at once in all rows from place `c` on?
 DEVICE bool is_wide(const GLOBAL T* c, long c_row, long c_col) {
   return c_col == 1 && (((ulong)c | (ulong)c_row * sizeof(T)) & 15) == 0;
 }
@@ -110,7 +110,7 @@ typedef struct Tile {
 DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
   const int tiles = tiles_m * tiles_n;
   const int batch = group / tiles, index = group - batch * tiles;
-  // Long, because BAND tile rows of a very wide C are more tiles than 31 bits count.
+  // It is a long, because BAND tile rows of a very wide C have more tiles than 31 bits can count.
   const int first = (int)(index / ((long)BAND * tiles_n)) * BAND, inside = index - first * tiles_n;
   const int height = tiles_m - first < BAND ? tiles_m - first : BAND;
   Tile tile;
@@ -120,7 +120,7 @@ DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
   return tile;
 }
 
-// Where the tile that begins at `at` begins if it must end before `end`, where it can.
+// The beginning of a tile at `at`, moved so that the tile ends before `end`, if that is possible.
 DEVICE long inwards(long at, long end, const int size) {
   return at + size <= end ? at : end < size ? 0 : end - size;
 }

@@ -30,8 +30,8 @@ DEVICE void read_panel(T* to, const LOCAL_POINTER T* from, const int count, cons
     unpack(*(const LOCAL_POINTER VECTOR*)(from + g * apart), to + g);
 }
 
-// One step of k. Every other row is walked backwards: one operand of each multiply-add is then the
-// one before's, which spares reads of registers.
+// One step of k. Every other row is walked backwards, so that each multiply-add has an operand in
+// common with the one before it, which saves reads of registers.
 DEVICE void multiply_step(T acc[HEIGHT][BREADTH], const LOCAL_POINTER T* a,
                           const LOCAL_POINTER T* b) {
   T x[HEIGHT], y[BREADTH];

@@ -5,8 +5,7 @@
 // Requires: SIZE work-items a group and 34 KiB of local memory; SIZE 128 also elements of 4 bytes.
 // Without background copies (cp.async) the copies run between the barriers.
 //
-// CONTINUED 1: chains begin at C. Asked at run time, that took 4 to 18 registers more on sm_80, and
-// a loop 3 % longer for 64 x 64 f32.
+// CONTINUED 1: chains begin at C. A question at run time would need more registers.
 //
 //   C tile SIZE x SIZE, SIZE work-items (SIZE 128: 16 x 8 elements each; SIZE 64: 8 x 8).
 //   register_block.h says which elements those are.
@@ -50,7 +49,7 @@ KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
     }
     commit_copies();
   }
-#if CONTINUED  // CONTINUE is then set, but without the question nvcc spills 1 KiB of addresses
+#if CONTINUED  // CONTINUE is set then; without this question nvcc spills addresses
   if (flags & CONTINUE)
     begin_block(c + c_offset + tile.batch * c_batch + (i0 + row) * c_row + (j0 + col) * c_col,
                 c_row, c_col, m - i0 - row, n - j0 - col, acc);
@@ -64,7 +63,8 @@ KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
     const LOCAL_POINTER T* b_stage = b_panel + stage * PANEL(SIZE) + col;
 #pragma unroll
     for (int l = 0; l < DEPTH; ++l) {
-      // The two copies stand apart, so that neither fills the queue of memory instructions.
+      // The two copies are apart in the text, so that they don't fill the queue of memory
+      // instructions.
       if (l == 1 && copied < depth)
         copy_panel(&a_loader, a_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
       if (l == DEPTH / 2 && copied < depth)

@@ -1,9 +1,10 @@
-// Matrices as runs of memory, without gaps: in local memory they lie as they do there, vectors
-// where vectors are. The first and the last elements may be none.
+// Matrices without gaps, each a run of memory. In local memory they lie in the same way, with
+// vectors at multiples of 16 bytes. The first and last elements may not fill a vector.
 #pragma once
 #include "copy.h"
 
-// Where the run that begins at `x` begins in local memory: vectors begin where those of memory do.
+// The place in local memory of the run that begins at `x`, such that vectors of memory are vectors
+// there.
 DEVICE int head_of(const GLOBAL T* x) { return (int)((ulong)x % 16 / sizeof(T)); }
 
 // Begins to copy a run of `count` elements.
@@ -34,10 +35,10 @@ DEVICE void store_run(GLOBAL T* c, const LOCAL_POINTER T* sums, int count, T alp
   }
 }
 
-// Where lines have an odd number of elements, rows or columns that 16 lanes read at once (4 of
-// them, 4 steps of k each) fall on different banks if they are 4 apart. Row `i` of a block of 16:
+// If lines have an odd number of elements, 16 lanes that read 4 rows or columns at once (4 steps of
+// k of each) use different banks if the rows are 4 apart. So row `i` of a block of 16 is:
 DEVICE int spread_row(int i) { return i % 4 * 4 + i % 8 / 4 + i / 8 * 2; }
-// Column `i` of block `j`: of 16 with its neighbour, of 8 if there is none.
+// Column `i` of block `j`. Two blocks share 16 columns; a last one alone has 8.
 DEVICE int spread_col(int i, const int j) {
   return (j ^ 1) < BLOCKS ? j / 2 * 16 + i % 4 * 4 + i / 4 + j % 2 * 2 : j * 8 + i % 4 * 2 + i / 4;
 }

@@ -24,8 +24,9 @@
 #define COPY_A(feed, l) copy_steps(feed, l, a_col, A_BY_LANES)
 #define COPY_B(feed, l) copy_steps(feed, l, b_row, B_BY_LANES)
 
-// An operand on its way: `height` lines of `width` elements, `at_once` of them at once, as many as
-// the group has work-items for. This one's first element is the `x`th of the line `first`.
+// An operand that is being copied: `height` lines of `width` elements. The group copies `at_once`
+// lines at once, as many as it has work-items for. This work-item's first element is the `x`th of
+// line `first`.
 typedef struct PanelLoader {
   LOCAL_POINTER T* to;
   const GLOBAL T* from;
@@ -34,8 +35,8 @@ typedef struct PanelLoader {
   bool wide;  // by vectors
 } PanelLoader;
 
-// `lanes` rows of A or columns of B by `depth` steps of k, a line of the panel a lane (by_lanes) or
-// a step of k.
+// `lanes` rows of A or columns of B by `depth` steps of k. A line of the panel is a lane (by_lanes)
+// or a step of k.
 DEVICE PanelLoader loader_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int lanes,
                              int depth, long lane_stride, long k_stride, const bool by_lanes) {
   PanelLoader f;
@@ -56,7 +57,7 @@ DEVICE PanelLoader loader_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* fro
   return f;
 }
 
-// Begins to copy an operand's steps of k from `l` on, DEPTH of them.
+// Begins to copy DEPTH steps of k of an operand, from `l` on.
 DEVICE void copy_steps(const PanelLoader* f, int l, long k_stride, const bool by_lanes) {
   const int begin = by_lanes ? 0 : l, end = by_lanes ? f->height : min(l + DEPTH, f->height);
   if (f->first >= f->at_once || (by_lanes && l + f->x >= f->width)) return;

@@ -17,7 +17,8 @@
 #define B_PITCH PITCH
 #include "small.h"
 
-// `steps` of k of this lane's rows of A and columns of B; neighbours in k are read at once.
+// Continues the chains by `steps` of k of this lane's rows of A and columns of B. Neighbours in k
+// are read at once.
 DEVICE void multiply_steps(T acc[ROWS][COLS], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
                            const int steps) {
   T x[ROWS][WIDTH], y[COLS][WIDTH];
@@ -43,7 +44,8 @@ DEVICE void multiply_steps(T acc[ROWS][COLS], const LOCAL_POINTER T* a, const LO
       for (int s = 0; s < COLS; ++s) acc[r][s] = multiply_add(x[r][l], y[s][l], acc[r][s]);
 }
 
-// Stores this lane's sums; C begins at its first, and has so many rows and columns from there on.
+// Stores this lane's sums. `c` is the place of the first one; C has `rows` rows and `cols` columns
+// from there on.
 DEVICE void store_sums(GLOBAL T* c, long c_row, int rows, int cols, T acc[ROWS][COLS], T alpha,
                        T beta, const int flags) {
 #pragma unroll

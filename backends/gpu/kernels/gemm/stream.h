@@ -1,6 +1,6 @@
-// Panels that 128 work-items of their own copy, stage after stage: `size` rows of A (or columns of
-// B) by DEPTH steps of k, in local memory as panel[l][size + 4], one element per "lane" index and
-// step. How an operand lies in memory decides the way, which is uniform:
+// Panels that 128 work-items copy, stage after stage: `size` rows of A (or columns of B) by DEPTH
+// steps of k, in local memory as panel[l][size + 4], one element per "lane" index and step. There
+// are four ways to copy, by the operand's strides:
 //
 //   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
 //   ALONG_LANES  lanes have unit stride: neighbours copy neighbours, one element each.
@@ -9,8 +9,8 @@
 //   ONE_BY_ONE   else: no unit stride, or fewer lanes than `size`. The last stage goes this way
 //                too, where it has fewer steps than DEPTH: elements outside of the matrix are zero.
 //
-// The first three look nothing up: one address for several copies, which differ by constants, so
-// that the warps that multiply hardly miss the issue slots. `size` is a constant wherever these
+// The first three look nothing up: several copies share one address and differ by constants. So
+// they take few instructions from the warps that multiply. `size` is a constant wherever these
 // functions are called.
 #define COPIERS 128
 #define IN_VECTORS 0
@@ -20,12 +20,12 @@
 #define ROW(size) ((size) + 4)
 #define PANEL(size) (DEPTH * ROW(size))
 
-// Work-items side by side on one step of k.
+// How many work-items copy one step of k.
 #define VECTORS(size) ((size) % 128 == 0 ? 32 : (size) % 64 == 0 ? 16 : (size) % 32 == 0 ? 8 : 4)
 #define LANES(size) ((size) % 32 == 0 ? 32 : 16)
 #define RUN 8
 
-// The ways' conditions on `size`: no work-item is left over in the last row of copies.
+// The conditions on `size`: every work-item has a part in the last row of copies.
 #define CAN_STREAM(size)                                                                 \
   (DEPTH % (COPIERS / VECTORS(size)) == 0 && DEPTH % (COPIERS / LANES(size)) == 0 &&     \
    (size) % (4 * VECTORS(size)) == 0 && (size) % LANES(size) == 0 && DEPTH % RUN == 0 && \
@@ -33,7 +33,7 @@
 
 #include "copy.h"
 
-// One operand on its way.
+// One operand that is being copied.
 typedef struct PanelLoader {
   const GLOBAL T* next;  // the next stage's first element
   long own;              // from there to this work-item's first
@@ -62,7 +62,7 @@ DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride,
   return f;
 }
 
-// `rows` times, `step` apart in memory, `pieces` copies that lie a constant `gap` apart.
+// Makes `rows` times `pieces` copies. Rows are `step` apart in memory, pieces a constant `gap`.
 DEVICE void copy_rows(const GLOBAL T* from, long step, const int rows, const int gap,
                       const int pieces, LOCAL_POINTER T* to, const int to_step, const int to_gap,
                       const bool vectors) {

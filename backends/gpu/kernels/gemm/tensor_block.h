@@ -14,14 +14,14 @@ static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2
 #include "mma.h"
 #include "tensor_panel.h"
 
-// One operand on its way: `lanes` of its rows (of B: columns) lie inside the matrix.
+// One operand that is being copied: `lanes` of its rows (of B: columns) lie inside the matrix.
 typedef struct PanelLoader {
   Source source;
   long stage_stride;
   int lanes;
 } PanelLoader;
 
-// `size` lanes by DEPTH steps of k, a row of the panel a lane (by_lanes) or a step of k.
+// A panel of `size` lanes by DEPTH steps of k. A row of it is a lane (by_lanes) or a step of k.
 DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
                              const int size, const bool by_lanes, int u) {
   PanelLoader f;
@@ -74,7 +74,7 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
   ((are_odd(A_BY_LANES ? a_row : a_col, A_BY_LANES ? a_col : a_row) ? ODD_A : 0) | \
    (are_odd(B_BY_LANES ? b_col : b_row, B_BY_LANES ? b_row : b_col) ? ODD_B : 0))
 
-// Where the panel of the tile that begins at x has a lane's first element; its warp begins at
+// The place of a lane's first element in the panel of the tile that begins at x; its warp begins at
 // `line`.
 DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const int size,
                     const bool by_lanes, int line, int lane) {
@@ -116,8 +116,8 @@ DEVICE void sync_multipliers() {
 #endif
 }
 
-// A lane's rows and columns of the tile, from its warp's on: the first, and from one column to the
-// next.
+// A lane's rows and columns of the tile, relative to its warp's: the first one, and the distance of
+// its columns.
 typedef struct Corner {
   int row, col, next;
 } Corner;

@@ -13,8 +13,8 @@
 #define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
 #define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
-// Whether the compiler knows in how many rounds a work-item copies its rows of a panel that isn't
-// whole.
+// Whether the compiler knows the number of rounds in which a work-item copies its rows of a panel
+// that isn't whole.
 #ifndef COUNTED_ROWS
 #define COUNTED_ROWS false
 #endif
@@ -33,14 +33,15 @@ DEVICE bool are_odd(long row_stride, long unit_stride) {
 // By how many elements x lies after the 32 bytes that it is in.
 DEVICE int shift_of(const GLOBAL T* x) { return (int)((ulong)x % 32 / sizeof(T)); }
 
-// Where rows are odd, lane `i` of a tile is its row or column line_of(i): 4 neighbours are 4 apart.
+// If rows are odd, lane `i` of a tile is its row or column line_of(i), so that 4 neighbouring lanes
+// have rows that are 4 apart.
 DEVICE int line_of(int i, bool odd) {
   return odd ? i / 16 * 16 + i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2 : i;
 }
 
-// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, a
-// vector: the most up to 32 that divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of
-// them, one of 112 by 16 or 8.
+// How many work-items copy a row of `width` elements together, by single elements or, if `wide`, by
+// vectors: the largest number up to 32 that divides the row's copies. A row of 56 is copied by 8
+// or, wide, 4 of them, one of 112 by 16 or 8.
 #define BESIDE(width, wide)                          \
   ((width) % (32 * ((wide) ? WIDTH : 1)) == 0   ? 32 \
    : (width) % (16 * ((wide) ? WIDTH : 1)) == 0 ? 16 \
@@ -73,9 +74,9 @@ DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, lo
   return s;
 }
 
-// The same number, unknown to the compiler before this place. So what is asked of it is found here,
-// and not before the loop over stages, where each answer would keep one of seven predicate
-// registers until the loop ends.
+// The same number, which the compiler doesn't know before this place. So it compares it here, and
+// not before the loop over stages, where each result would keep one of seven predicate registers
+// until the loop ends.
 #if HAVE_PTX
 DEVICE int asked_here(int x) {
   __asm__ volatile("" : "+r"(x));
@@ -97,8 +98,8 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   const GLOBAL T* from = s->from;
   LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
   if (odd) {
-    // Where a row begins between vectors, its last element is left: each is another work-item's.
-    // For the other rows nothing is read, and a zero goes behind their end.
+    // If a row begins between vectors, its last element is still to be copied, by another work-item
+    // for each row. For the other rows nothing is read, and a zero is stored behind their end.
     const int skip = first / count * apart;
     if (skip < height)
       copy_element(to + PLACE(skip, width) + (width - first),

@@ -23,8 +23,8 @@
 #include "runs.h"
 #include "small.h"
 
-// Lines an odd number of 16 bytes apart are so in local memory, too: a sector of 32 bytes whose
-// halves went to different ones would be fetched twice.
+// Lines that are an odd number of 16 bytes apart in memory are so in local memory, too: a sector of
+// 32 bytes whose halves went to different sectors would be fetched twice.
 DEVICE int pitch_of(long line) { return line % 4 == 2 ? PITCH - 2 : PITCH; }
 
 // Waits for all parts but the youngest `young`, which is a constant.
@@ -115,7 +115,7 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
 #define B_STEP (B_BY_LANES ? 1 : (int)n)
 #define B_LANE (B_BY_LANES ? (int)k : 1)
 
-// STEP steps of k, of which `left` are there; all of them if `whole`.
+// Continues the chains by STEP steps of k, of which `left` exist; all of them if `whole`.
 DEVICE void multiply_steps(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
                            int a_step, int a_lane, int b_step, int b_lane, const bool whole,
                            int left, int group, int quarter) {

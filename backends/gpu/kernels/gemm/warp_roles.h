@@ -20,7 +20,7 @@
 static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
-// Where the rows of A and the columns of B begin that the tile needs.
+// The places in A and B of the first row and column that the tile needs.
 #define TILE_OF_A (a + a_offset + (tile.batch * a_batch) + (i0 * a_row))
 #define TILE_OF_B (b + b_offset + (tile.batch * b_batch) + (j0 * b_col))
 
@@ -30,11 +30,11 @@ static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
   c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col), c_row, i1 - i0 - row, \
       m - i0 - row, j1 - j0 - col, n - j0 - col
 
-// Where the copying warps have registers enough, places in local memory are kept in them. Else each
-// stage asks where the group's local memory begins, and waits for the answer.
+// If the copying warps have enough registers, places in local memory are kept in them. Else each
+// stage computes where the group's local memory begins, and waits for the result.
 #define PLACE_KEPT(p) (KEEP ? (p) : keep_place(p))
 
-// The stage that a warp is at, and the parity of its barriers' phase.
+// The stage that a warp uses, and the parity of the phase of its barriers.
 typedef struct Stage {
   int index;
   uint parity;
@@ -85,7 +85,7 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
             a_stage += UNROLL * A_STEP;
             b_stage += UNROLL * B_STEP;
           } else {
-            // Each lane arrives: racecheck doesn't follow one that speaks for all.
+            // Each lane arrives, because racecheck doesn't follow one lane that arrives for all.
             arrive(&full[STAGES + stage.index]);
             next_stage(&stage);
             if (left > DEPTH) wait_for(&full[stage.index], stage.parity);  // else nothing is used

@@ -58,7 +58,7 @@ DEVICE T block_product(GLOBAL const T* from, long count) {
 #endif
     }
   }
-  // After each of these three a lane has half as many loads, of twice as many lanes.
+  // After each of these three steps a lane has half as many products, each of twice as many lanes.
 #pragma unroll
   for (int mask = 1; mask < VECTORS; mask *= 2)
 #pragma unroll
@@ -75,8 +75,8 @@ DEVICE T block_product(GLOBAL const T* from, long count) {
   return product;
 }
 
-// The product of a warp's `blocks` blocks, a power of two: a stack merges equal subtrees, like a
-// binary counter.
+// The product of a warp's `blocks` blocks, a power of two. A stack merges subtrees of equal size,
+// like a binary counter.
 DEVICE T warp_product(GLOBAL const T* from, long count, long blocks) {
   T stack[LEVELS];
   int depth = 0;

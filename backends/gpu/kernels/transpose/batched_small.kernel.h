@@ -14,7 +14,8 @@
 #define AT_ONCE (BYTES == 16 ? 4 : 8) /* loads before the first store */
 #define GAPPED(x) ((x) + (x) / (BYTES < 4 ? 128 / BYTES : 32))
 
-// A walk over the lines of the matrices, `step` lines at once: where it is, and how many are left.
+// A walk over the lines of the matrices, `step` lines at once: the place, and the number of lines
+// left.
 typedef struct Lines {
   int line, height, left;  // of the matrix; its lines; those of all matrices
   int step, step_matrices, step_lines;
@@ -31,7 +32,7 @@ DEVICE Lines lines_begin(uint first, uint at_once, uint height, int count) {
   return w;
 }
 
-// True when the step went into one more matrix than step_matrices.
+// True if the step crossed one matrix more than step_matrices.
 DEVICE bool lines_on(Lines* w) {
   w->left -= w->step;
   w->line += w->step_lines;
@@ -151,8 +152,8 @@ DEVICE void unpack_pair(uint2 v, Element* e) {
   for (int l = 0; l < PAIR; ++l) e[l] = (Element)(words[l * BYTES / 4] >> (l * BYTES % 4 * 8));
 }
 
-// Puts eight bytes, the first of which is column j of row i, from `at` on: a line ends once in
-// them, or often.
+// Stores eight bytes from `at` on; the first of them is column j of row i. One line or several may
+// end within them.
 INLINED void put_pair(LOCAL_POINTER Element* matrices, uint2 v, int height, int width, int i, int j,
                       int at, const bool often) {
   const int area = height * width, rest = width - j, wrap = i + 1 == height ? 1 - height : 1 - area;
@@ -186,7 +187,8 @@ INLINED void load_packed(LOCAL_POINTER Element* matrices, const GLOBAL uchar* fr
     Element e[AT_ONCE];
 #pragma unroll
     for (int s = 0; s < AT_ONCE; ++s) {
-      // Clamped: eight predicates are more than there are, and a load would wait for the others.
+      // Clamped, because there are fewer than eight predicate registers, and a load would wait for
+      // one.
       const GLOBAL uchar* one = from + (p + s * ahead < total ? s * ahead * BYTES : 0);
       if (wide)
         v[s] = *(const GLOBAL uint2*)one;

@@ -3,7 +3,7 @@
 
 #define LANES (16 / BYTES)
 
-// Neighbours in a word of 4 bytes.
+// The number of neighbours in a word of 4 bytes.
 #if BYTES == 1
 #define PER_WORD 4
 #define WORD_OF(e) ((e)[0] | (e)[1] << 8 | (e)[2] << 16 | (uint)(e)[3] << 24)

@@ -19,8 +19,8 @@
 #define LOADS ((SIDE + LEAD) / STEP)
 #define PITCH ((SIDE + LEAD) | 1)
 
-// The elements that a work-item moves: `lane` along the rows (of the input, then of the output),
-// every STEP-th of them.
+// The elements that a work-item moves: number `lane` of every STEP-th row, first of the input, then
+// of the output.
 typedef struct Place {
   long rows, cols, i0, j0;
   int lane, line;

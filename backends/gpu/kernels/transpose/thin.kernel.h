@@ -26,7 +26,7 @@ typedef struct Thin {
   long pitch;        // of the lines, in bytes
 } Thin;
 
-// How many elements before its first one a line's vector of memory begins.
+// How many elements before a line's first one its first vector of memory begins.
 DEVICE int skew_of(const Thin* m, const GLOBAL uchar* line) {
   return m->overlap ? (int)((ulong)line % 16) / BYTES : 0;
 }
@@ -81,7 +81,8 @@ DEVICE uint run_word(const uint* x, int lines, int q) {
   return WORD_OF(e);
 }
 
-// Turns the run's vectors of a work-item, which local memory has, and stores the lines' ones.
+// Turns a work-item's vectors of the run, which are in local memory, and stores its vectors of the
+// lines.
 INLINED void store_lines(const LOCAL_POINTER uint4* stage, GLOBAL uchar* to, const Thin* m,
                          const int lines, int t) {
   const int lane = (t & 31);
@@ -106,7 +107,8 @@ INLINED void store_lines(const LOCAL_POINTER uint4* stage, GLOBAL uchar* to, con
   }
 }
 
-// Loads the lines' vectors of a work-item, turns them, and puts the run's ones into local memory.
+// Loads a work-item's vectors of the lines, turns them, and stores its vectors of the run in local
+// memory.
 INLINED void load_lines(LOCAL_POINTER uint4* stage, const GLOBAL uchar* from, const Thin* m,
                         const int lines, int t) {
   uint4 v[MOST];

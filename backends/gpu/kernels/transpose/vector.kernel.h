@@ -39,8 +39,8 @@
 #define SPAN (IN_VECTORS < 8 ? IN_VECTORS : IN_VECTORS > 64 ? IN_VECTORS / 8 : 8)
 #define IN_ITEMS (HEIGHT / PACK * IN_VECTORS / THREADS)
 #define OUT_ITEMS (WIDTH * OUT_VECTORS / THREADS)
-// A work-item loads the same vector of rows so far apart, and stores the same one of turned rows so
-// far apart.
+// The distance of the rows of which a work-item loads the same vector, and of the turned rows of
+// which it stores the same one.
 #define ROWS_APART (THREADS / IN_VECTORS * PACK)
 #define TURNED_APART (THREADS / OUT_VECTORS)
 #if (PITCH & (PITCH - 1)) != 0 || (ROWS_APART & (ROWS_APART - 1)) != 0
@@ -93,9 +93,8 @@ KERNEL_OF(vector, THREADS, 1)
 #endif
 (TRANSPOSE_ARGUMENTS) {
   LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
-  // Where caches don't hold all, neighbours write neighbouring runs: f32 4096 x 4096 took 34.8 µs
-  // instead of 35.1 so on an H200, f64 8192 x 8192 259.5 instead of 267.5; f64 1024 x 1024 took
-  // 5.20 instead of 5.02.
+  // If the caches don't hold all data, neighbouring groups write neighbouring runs, which is 1 to 3
+  // % faster there and slower for data in the caches.
   const bool down = tiles_rows * tiles_cols >= 2048;
   Tile at = tile_of(group_x(), down ? tiles_cols : tiles_rows, down ? tiles_rows : tiles_cols);
   if (down) {
@@ -103,7 +102,7 @@ KERNEL_OF(vector, THREADS, 1)
     at.row = at.col;
     at.col = col;
   }
-  const uint t = (uint)local_x();  // unsigned, as to divide it takes a shift then
+  const uint t = (uint)local_x();  // unsigned, so that a division is a shift
   const long i0 = (long)at.row * HEIGHT, j0 = (long)at.col * WIDTH;
   const int height = rows - i0 < HEIGHT ? (int)(rows - i0) : HEIGHT;
   const int width = cols - j0 < WIDTH ? (int)(cols - j0) : WIDTH;
@@ -129,7 +128,7 @@ KERNEL_OF(vector, THREADS, 1)
         if (s * ROWS_APART + r < left) v[s][r] = *(const GLOBAL uint4*)(from + r * in_row * BYTES);
     }
 #if HAVE_WARPS
-    sync_warp();  // nothing is put before all loads are on their way
+    sync_warp();  // all loads begin before anything is stored
 #endif
 #pragma unroll
     for (int s = 0; s < IN_ITEMS; ++s) turn(tile, q * LANES, i, s, v[s]);

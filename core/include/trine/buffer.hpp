@@ -3,10 +3,10 @@
 /// A Buffer owns or refers to memory that one device can use; a View says how a matrix lies in it.
 /// Operations and copies take views.
 ///
-/// Thread safety: a Buffer may be used from any thread. The order of accesses to its memory is the
-/// program's to set, by one queue or by events.
-/// Lifetime: the last handle of a buffer may be dropped while work with it is in flight. Its memory
-/// is freed when the queues that use it have passed that work.
+/// Thread safety: a Buffer may be used from any thread. The program sets the order of accesses to
+/// its memory, by one queue or by events. Lifetime: the last handle of a buffer may be dropped
+/// while work with it is in flight. Its memory is freed when the queues that use it have passed
+/// that work.
 #pragma once
 
 #include <trine/fitting.hpp>
@@ -132,8 +132,8 @@ struct View {
 };
 
 /// A scalar of an operation: a number of the program, or one element of device memory, which is
-/// read when the queue comes to the operation. So a result of one operation scales the next one,
-/// and nobody waits in between.
+/// read when the queue comes to the operation. So the result of one operation can scale the next
+/// one without a wait.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
@@ -151,7 +151,7 @@ class Scalar {
   /// The one element of a 1 x 1 view of the operation's dtype, in memory of the queue's device.
   Scalar(View element) noexcept : element_(std::move(element)), on_device_(true) {}
 
-  /// Whether it is an element of device memory; then element() is its view, else number() its
+  /// Whether it is an element of device memory: then element() is its view. Else number() is its
   /// value.
   bool on_device() const noexcept { return on_device_; }
   double number() const noexcept { return number_; }
@@ -306,9 +306,8 @@ V transposed(V view) {
   return view;
 }
 
-/// All elements as one vector (n x 1), in the order in which they lie. Throws Error
-/// (invalid_argument) where they don't lie at one distance from each other, as in a matrix with
-/// padded rows.
+/// All elements as one vector (n x 1), in their order in memory. Throws Error (invalid_argument) if
+/// neighbours aren't all at the same distance, as in a matrix with padded rows.
 template <AnyView V>
 V as_vector(V view) {
   struct Step {

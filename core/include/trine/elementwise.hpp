@@ -1,6 +1,6 @@
 /// A solver's steps between its products and sums: axpby() for vectors, scalar() for single
-/// numbers, both on the device. With Scalar they let a loop like that of conjugate gradients run
-/// without a wait for its sums (examples/conjugate_gradients.cpp).
+/// numbers, both on the device. With Scalar, a loop like that of conjugate gradients needs no wait
+/// for its sums (examples/conjugate_gradients.cpp).
 ///
 /// Each result has the same bits on every device. Errors are those of run() (trine/operations.hpp);
 /// a refused call has written nothing. Thread safety: all functions may be called from any thread.

@@ -8,8 +8,8 @@
 /// total.merge(rest);
 /// std::cout << total.round<double>() << "\n";  // 3
 /// ```
-/// On a device a Reduce writes states instead of results, so that nothing but states leaves it: a
-/// sum of f32 or f64 whose `output` is a view of u64, a state a row (ExactSum::words columns).
+/// On a device a Reduce can write states instead of results: a sum of f32 or f64 whose `output` is
+/// a view of u64, with a state in each row (ExactSum::words columns).
 ///
 /// Errors: Error as thrown by reduce() or run(); the sum is then what it was before. Thread safety:
 /// an ExactSum is a value; concurrent calls need sums of their own.
@@ -60,12 +60,12 @@ class TRINE_API ExactSum {
     add_dot(detail::range_view(x), detail::range_view(y), options);
   }
 
-  /// The same of device memory, on `queue`: what its earlier operations left is added, and one
-  /// state comes back. The call waits for that.
+  /// The same of device memory, on `queue`, after the queue's earlier operations. The call waits
+  /// for the state that comes back.
   void add(Queue& queue, const View& x, Map map = Map::identity);
   void add_dot(Queue& queue, const View& x, const View& y);
 
-  /// Adds what another sum has seen, which may be this one. Error where the sum would leave
+  /// Adds the terms of another sum, which may be this one. Throws Error if the sum would leave
   /// +-2^2175, 2^127 times the largest product of two f64; this one is then what it was before.
   void merge(const ExactSum& other);
 

@@ -1,5 +1,5 @@
-/// Products and sums of extents, strides and sizes that may leave their type. The library's own
-/// headers and parts use it; a program has no need to.
+/// Products and sums of extents, strides and sizes that may leave the range of their type. The
+/// library uses this header; programs don't need it.
 ///
 /// Thread safety: a Fitting is a value.
 #pragma once
@@ -46,8 +46,8 @@ class Fitting {
   bool fits_ = true;
 };
 
-/// The distance of dense matrices of a batch. Where it is out of range, the view is met again, and
-/// refused, by the check of its extents.
+/// The distance of dense matrices of a batch. If it is out of range, the check of the view's
+/// extents refuses the view later.
 constexpr int64_t matrix_stride(int64_t rows, int64_t cols) noexcept {
   return (Fitting(rows) * cols).value_or(INT64_MAX);
 }

@@ -57,8 +57,8 @@ struct HostStep {
 struct HostTrace {
   /// Seconds to allocate memory on the device before the first step, by the host's clock.
   double allocation = 0;
-  /// Seconds to read when the steps began and ended, after the last one: a call without a trace
-  /// doesn't take them.
+  /// Seconds that the trace itself took after the last step, to read the times. A call without a
+  /// trace doesn't take them.
   double reading = 0;
   /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel
   /// where the device computes in the host's memory. A chunk whose chains a later one continues has
@@ -89,7 +89,7 @@ struct HostOptions {
   bool overlap = true;
   /// If not 0: at most so many chunks, also of a small call; 0: as many as pay.
   int chunks = 0;
-  /// Whether a device that can compute in the host's memory does so; false: it copies all the same.
+  /// Whether a device that can compute in the host's memory does so; false: it copies the data.
   bool in_place = true;
   /// If not null: receives the choice of the rung (that of the first chunk), and the reason. A call
   /// that throws sets its `device` if it may have written by then.
@@ -99,8 +99,8 @@ struct HostOptions {
   /// If not null: receives the steps with their times. Not together with an event.
   HostTrace* trace = nullptr;
   /// If not null: the call returns before its work is done, and this receives the event that passes
-  /// when it is. Until then the program leaves the inputs unchanged and the output alone, and both
-  /// in memory.
+  /// when it is. Until then the program keeps both in memory, doesn't change the inputs, and
+  /// doesn't touch the output.
   ///
   /// The call itself refuses wrong arguments; Event::wait() and done() throw later failures.
   /// `choice` and `placement` are there when the call returns; the choice is that of choose() for
@@ -145,8 +145,8 @@ TRINE_API void transpose(const ConstHostView& input, const HostView& output,
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
 
-/// The Euclidean norm of all elements of a view of f32 or f64, as the norm of a range below; of f32
-/// the double is the float's value.
+/// The Euclidean norm of all elements of a view of f32 or f64, as norm() of a range below computes
+/// it. For f32 the result is that float's value as a double.
 TRINE_API double norm(const ConstHostView& x, const HostOptions& options = {});
 
 /// Frees what the calls above keep for later calls, on all devices: idle queues, workspaces, pinned
@@ -159,7 +159,7 @@ using Sum = std::conditional_t<std::is_floating_point_v<T>, T,
                                std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 namespace detail {
-/// Where the result is returned, it must be there.
+/// Throws for an event: a call that returns its result can't return before it.
 inline void refuse_event(const HostOptions& options) {
   if (!options.event) return;
   throw Error(Status::invalid_argument,

@@ -110,8 +110,8 @@ struct Transpose {
 /// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k
 /// after the other, all but the last with alpha = 1, give the bits of one call over all of k. With
 /// k = 0, t is then alpha * (c_ij + 0); with alpha = 0, still +0, and c is not read. So parts may
-/// be empty, but for a product whose parts all are: that is one call without `continues`, +0
-/// whatever alpha is, where several give alpha * (+0) (docs/numerics.md).
+/// be empty, but not all of them: a product with k = 0 is one call without `continues` and gives
+/// +0, while several calls would give alpha * (+0) (docs/numerics.md).
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View a = trine::row_major({queue.device(), 30 * 20 * 4}, trine::Dtype::f32, 30, 20);

@@ -33,10 +33,11 @@ namespace trine {
 ///   2^k, to s + 2^k - 1 is two words: 2 s + 2^k, and the bits of its product. No two blocks are
 ///   halves of one.
 ///
-/// A product of floats is a tree over the indices, so all its elements must come, each once. It
-/// holds up to 127 blocks: those of at least one run of indices, whatever its length; pieces with
-/// gaps between them need up to 2 log2(n) each, and are merged with their neighbours first. Sums,
-/// min and max don't look at indices; argmin and argmax only to tell which of equals is the first.
+/// A product of floats is a tree over the indices, so all its elements must be added, each once. A
+/// state holds up to 127 blocks, which suffice for one run of indices of any length. Parts with
+/// gaps between them need up to 2 log2(n) blocks each, so merge parts with their neighbours first.
+/// Sums, min and max don't look at indices; argmin and argmax only to find the first of equal
+/// elements.
 class TRINE_API Partial {
  public:
   /// 64-bit words of a state.
@@ -60,22 +61,21 @@ class TRINE_API Partial {
 
   /// Adds a part of the whole in host memory, of any strides, batch 1. Its elements have the
   /// indices `first`, first + 1, … of the whole, row by row; none has been added before. `options`
-  /// as for reduce(), of which there may be several: they take no event, and `choice` and the like
-  /// are the last one's. Products of floats take one reduction for each block of the tree that the
-  /// part has, about 2 log2(n); of a matrix whose rows don't follow each other at one distance, so
-  /// many a row.
+  /// are those of reduce(), without an event. If the part takes several reductions, `choice` and
+  /// the like are those of the last one. A product of floats takes one reduction for each block of
+  /// the tree, about 2 log2(n); if a matrix has gaps between its rows, so many for each row.
   void add(const ConstHostView& part, int64_t first, const HostOptions& options = {});
   /// The same of a range (std::vector, std::span, an array).
   template <HostRange Range>
   void add(const Range& part, int64_t first, const HostOptions& options = {}) {
     add(detail::range_view(part), first, options);
   }
-  /// The same of device memory, on `queue`: what its earlier operations left is added. The call
-  /// waits for that.
+  /// The same of device memory, on `queue`, after the queue's earlier operations. The call waits
+  /// for it.
   void add(Queue& queue, const View& part, int64_t first);
 
-  /// Adds what another one of the same function, map and dtype has seen: other elements, where
-  /// indices matter. A product refuses elements that both have.
+  /// Adds the elements of another one of the same function, map and dtype. Where indices matter,
+  /// they must be other elements: a product refuses elements that both have.
   void merge(const Partial& other);
 
   /// The result of what was added, as reduce() gives it for the whole: its dtype is

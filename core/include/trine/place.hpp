@@ -36,7 +36,7 @@ enum class Where : uint32_t {
 /// A device that place() has weighed.
 struct Candidate {
   Device device;
-  /// The predicted time in seconds of one run; of the transfers it has a share of 1 / `repeats`.
+  /// The predicted time in seconds of one run, with 1 / `repeats` of the time of the transfers.
   double seconds = 0;
   /// The part of `seconds` that moves data.
   double transfers = 0;
@@ -152,9 +152,9 @@ TRINE_API Calibrated calibrate(std::span<const Device> devices,
 /// ```
 TRINE_API std::string calibration(const Device& device);
 
-/// A calibration in a file, of this machine or another one: what a device would take that need not
-/// be here. place() uses a calibration on the machine alone on which it was measured; this one is
-/// only asked.
+/// A calibration in a file, of this machine or another one. It predicts the times of a device that
+/// needn't be in this machine. place() doesn't use it: that function uses a calibration only on the
+/// machine on which it was measured.
 /// ```cpp
 /// // Takes minutes.
 /// trine::Calibrated measured = trine::calibrate(std::array{trine::open("cpu")});
@@ -207,7 +207,7 @@ struct Crossing {
   int64_t size = 0, low = 0, high = 0;
   /// The same in words.
   std::string sentence;
-  /// Where `never`: whether `below` is surely faster at some size. If false, the samples don't
+  /// If `never`: whether `below` is surely faster at some size. If not, the samples don't
   /// distinguish the two devices.
   bool sure = true;
 };

@@ -40,8 +40,8 @@ struct Receipt {
   uint64_t call = 0;
   /// "reduce", "transpose", "gemm"; on queues also "axpby" and "scalar".
   std::string_view operation;
-  /// The function and so on that it was asked for, by name; empty where the operation has no such
-  /// thing.
+  /// The names of the function, map, axis and numerics that the call asked for; empty if the
+  /// operation has none.
   std::string_view function, map, axis, numerics;
   /// The scalars of gemm and axpby, or the two arguments of scalar.
   double alpha = 0, beta = 0;
@@ -52,7 +52,7 @@ struct Receipt {
   /// The device's id ("cuda:0") and name; the rung as run() takes it, and its promise.
   std::string device, device_name, rung;
   std::string_view promise;
-  /// If not empty: why there are no digests.
+  /// If not empty: the reason why there are no digests.
   std::string why;
 
   /// The receipt as a line of JSON, as TRINE_RECEIPTS has it, without the newline.

@@ -36,7 +36,7 @@ enum class Status : uint32_t {
   unsupported = TRINE_UNSUPPORTED,
   /// No device, backend, rung or parameter has this name. The sentence lists the names that exist.
   not_found = TRINE_NOT_FOUND,
-  /// Host or device memory is exhausted, also after all memory that was about to be freed.
+  /// Host or device memory is exhausted, even after all dropped objects were freed.
   out_of_memory = TRINE_OUT_OF_MEMORY,
   /// The driver or the vendor's runtime failed. The sentence contains the driver's own message.
   backend_error = TRINE_BACKEND_ERROR,

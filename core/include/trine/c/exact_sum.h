@@ -37,14 +37,14 @@ TRINE_EXPORT trine_status trine_exact_sum_add(trine_exact_sum_t* sum, uint32_t m
 TRINE_EXPORT trine_status trine_exact_sum_add_dot(trine_exact_sum_t* sum, trine_host_view_t x,
                                                   trine_host_view_t y,
                                                   const trine_options_t* options);
-/// The same of device memory: what the queue's earlier operations left is added, and one state
-/// comes back. The call waits for that.
+/// The same of device memory, after the queue's earlier operations. The call waits for the state
+/// that comes back.
 TRINE_EXPORT trine_status trine_exact_sum_add_on_queue(trine_exact_sum_t* sum, trine_queue_t* queue,
                                                        uint32_t map, trine_view_t x);
 TRINE_EXPORT trine_status trine_exact_sum_add_dot_on_queue(trine_exact_sum_t* sum,
                                                            trine_queue_t* queue, trine_view_t x,
                                                            trine_view_t y);
-/// Adds what `other`, which may be `sum` itself, has seen. An error where the sum would leave
+/// Adds the terms of `other`, which may be `sum` itself. It is an error if the sum would leave
 /// +-2^2175, 2^127 times the largest product of two doubles; `sum` is then what it was before.
 TRINE_EXPORT trine_status trine_exact_sum_merge(trine_exact_sum_t* sum,
                                                 const trine_exact_sum_t* other);

@@ -68,9 +68,9 @@ typedef struct trine_options_t {
   const char** placement;
   const trine_trace_t** trace;
   /// If not NULL: the call returns before its work is done, and this receives the event that passes
-  /// when it is, for trine_event_release(). Until then the program leaves the inputs unchanged and
-  /// the output alone. Later failures trine_event_wait() and trine_event_is_done() tell. Not
-  /// together with `trace`; trine::HostOptions::event says more.
+  /// when it is, for trine_event_release(). Until then the program doesn't change the inputs and
+  /// doesn't touch the output. trine_event_wait() and trine_event_is_done() report later failures.
+  /// Not together with `trace`; trine::HostOptions::event says more.
   trine_event_t** event;
   /// If not NULL: receives the receipt as a line of JSON (docs/receipts.md), freed by trine_free().
   /// Not together with `event`.
@@ -85,11 +85,11 @@ typedef struct trine_options_t {
 /// is written to `result`, an object of trine_result_dtype(function, TRINE_IDENTITY, values.dtype):
 /// for sum and prod of integers 64 bits, for argmin and argmax int64_t. No elements: 0, 1, the
 /// largest or smallest value, -1.
-/// - sum: floats exact, rounded once; integers modulo 2^64. prod: one fixed tree; integers modulo
-/// 2^64.
-/// - min, max: NaN if there is one. argmin, argmax: the lowest index, in row-major order of the
-/// view, of the
-///   extremum or the first NaN.
+/// - sum: of floats exact, rounded once; of integers modulo 2^64. prod: of floats one fixed tree;
+/// of
+///   integers modulo 2^64.
+/// - min, max: NaN if there is one. argmin, argmax: the lowest index of the extremum, or of the
+///   first NaN, in row-major order of the view.
 /// ```c
 /// int32_t values[] = {3, 1, 4, 1}, least;
 /// int64_t where;
@@ -112,8 +112,7 @@ TRINE_EXPORT trine_status trine_host_argmax(trine_host_view_t values, int64_t* r
                                             const trine_options_t* options);
 /// Any reduction: `function` (a trine_function; 0: TRINE_SUM) over `map` (a trine_map; 0:
 /// TRINE_IDENTITY) of all elements, of each row or of each column (`axis`, a trine_axis; 0:
-/// TRINE_ALL). `output` is a vector of the results, as
-/// trine_reduce_t has it.
+/// TRINE_ALL). `output` is a vector of the results, as trine_reduce_t has it.
 TRINE_EXPORT trine_status trine_host_reduce(uint32_t function, uint32_t map, uint32_t axis,
                                             trine_host_view_t input, trine_host_view_t output,
                                             const trine_options_t* options);

@@ -43,17 +43,17 @@ TRINE_EXPORT trine_status trine_partial_init(trine_partial_t* partial, uint32_t 
 /// of the whole, row by row. The options take no event.
 TRINE_EXPORT trine_status trine_partial_add(trine_partial_t* partial, trine_host_view_t part,
                                             int64_t first, const trine_options_t* options);
-/// The same of device memory: what the queue's earlier operations left is added. The call waits for
-/// that.
+/// The same of device memory, after the queue's earlier operations. The call waits for it.
 TRINE_EXPORT trine_status trine_partial_add_on_queue(trine_partial_t* partial, trine_queue_t* queue,
                                                      trine_view_t part, int64_t first);
-/// Adds what `other`, of the same function, map and dtype, has seen: other elements, where indices
-/// matter. A product of floats refuses elements that both have, and pieces that lie too far apart.
+/// Adds the elements of `other`, which has the same function, map and dtype. Where indices matter,
+/// they must be other elements than those of `partial`: a product of floats refuses elements that
+/// both have. It also refuses parts with too many gaps between them.
 TRINE_EXPORT trine_status trine_partial_merge(trine_partial_t* partial,
                                               const trine_partial_t* other);
 /// Writes the result, one element of `dtype`: trine_result_dtype() of the function, the map and the
-/// elements' dtype; for a sum of f32 also TRINE_F64. An error for another dtype; for a product of
-/// floats that lacks elements before its last one.
+/// elements' dtype; for a sum of f32 also TRINE_F64. Errors: another dtype; a product of floats
+/// that lacks elements before its last one.
 TRINE_EXPORT trine_status trine_partial_result(const trine_partial_t* partial, uint32_t dtype,
                                                void* value);
 

@@ -56,8 +56,7 @@ typedef struct trine_placement_t {
 /// - operation: its views need shapes, strides and dtypes, and buffers for TRINE_WHERE_DEVICE only.
 /// - where: a trine_where_t. repeats: how many runs share one transfer, at least 1.
 /// - among, count: the candidates; count 0: those that trine::place() takes. The first call may
-///   open them and
-/// measure their roofs (about 50 ms each).
+///   open them and measure their roofs (about 50 ms each).
 /// Errors: as trine_run_…(), with the reason for each candidate where none can run it.
 /// ```c
 /// trine_view_t square = trine_row_major(NULL, TRINE_F32, 64, 64, 0);

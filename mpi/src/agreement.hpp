@@ -1,6 +1,6 @@
-// Whether all ranks ask for the same: the first message of every call. It carries what a rank asks
-// for, a mark where that failed already, and a sum or a small state; MPI merges all of them by an
-// operation of ours.
+// The first message of every call tells whether all ranks ask for the same. It has a rank's
+// request, a mark if that has failed already, and a sum or a small state. MPI merges the messages
+// of all ranks by an operation of ours.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace trine::mpi::detail {
 
-/// The call that a rank asks for, as far as it must be the same on all; compared as bytes.
+/// The part of a rank's request that must be the same on all ranks; it is compared as bytes.
 struct Asked {
   enum Call : uint8_t { merge, exact_sum, elementwise, partial, matrices };
   /// A dtype or a map that doesn't matter.
@@ -34,7 +34,7 @@ struct Asked {
   /// product of floats, whose blocks follow, the number of words of the longest state.
   enum class Load { sum, value, length };
   Load load() const;
-  /// The state of a Partial of what is asked for, which goes on with `words`.
+  /// The state of a Partial of the requested kind, whose value and index are `words`.
   Partial::State state_of(std::span<const uint64_t> words) const;
 };
 

@@ -13,8 +13,7 @@ std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 namespace {
 
-/// Over so few ranks, heads merge in pairs sooner than by MPI_Allreduce: 7% of its time on 4, 1%
-/// on 8.
+/// Up to this number of ranks, heads are merged faster in pairs than by MPI_Allreduce.
 constexpr int kFew = 4;
 
 /// Recursive doubling; ranks beyond the largest power of two hand theirs to a partner, and have the

@@ -41,13 +41,13 @@ class Call : public Pending {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Runs the call to its end; throws its error. Pending calls end before.
+  /// Runs the call to its end, after all pending calls; throws its error.
   void run();
   /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may
   /// go on at once.
   void enter(const std::shared_ptr<Call>& self);
-  /// For a call that this rank can't keep, as it lacks the memory: takes part to the end, as one
-  /// that doesn't block, so that all ranks throw.
+  /// For a call that this rank can't keep because it lacks memory: takes part in it until the end,
+  /// as a call that doesn't block, so that all ranks throw.
   [[noreturn]] void fail(Failure failure);
   /// Goes on with the channel's row, and with others; true when this call has ended. Errors are
   /// kept.

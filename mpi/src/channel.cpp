@@ -115,7 +115,7 @@ Held make_channel(MPI_Comm user) {
   if (is_inter != 0)
     refuse("an intercommunicator has two groups; merge them by MPI_Intercomm_merge.");
   Owned<MPI_Comm, &MPI_Comm_free> comm(MPI_COMM_NULL);
-  // Without the program's hints: what they assert (mpi_assert_allow_overtaking, …) isn't so of
+  // Without the program's hints: their assertions (mpi_assert_allow_overtaking, …) aren't true for
   // Trine's messages.
   check(MPI_Comm_dup_with_info(user, MPI_INFO_NULL, comm.get()), "MPI_Comm_dup_with_info");
   check(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -173,7 +173,7 @@ void Channel::drain() {
 
 void advance_all() {
   Process& process = the_process();
-  // A thread that holds a lock is at work on what it locked: here, and below.
+  // Another thread that holds the lock does this work, here and below.
   const std::unique_lock lock(process.mutex, std::try_to_lock);
   if (!lock) return;
   for (const User& user : process.users) {

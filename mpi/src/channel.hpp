@@ -24,8 +24,8 @@ struct Pending {
   virtual bool is_under_way() const noexcept = 0;
 };
 
-/// Memory for messages, that grows to what was asked for; what it held is lost. It may have two
-/// ends, the device's and MPI's: one memory where MPI takes the device's.
+/// Memory for messages, which grows when needed and then loses its content. It may have two ends,
+/// the device's and MPI's; they are one memory if MPI takes the device's.
 class TRINE_API Memory {
  public:
   Memory() = default;
@@ -42,10 +42,10 @@ class TRINE_API Memory {
   /// A device's, and what MPI needs in the host's, where the device's memory isn't taken.
   void of(int64_t bytes, const Device& device, Ends ends, bool is_taken);
 
-  /// Where MPI reads and writes it; where the device does.
+  /// The address for MPI, and the place for the device.
   std::byte* data() const noexcept { return data_; }
   const Buffer& buffer() const noexcept { return device_; }
-  /// Leaves what there is for ever: MPI may still read or write it.
+  /// Never frees the memory: MPI may still read or write it.
   void leave() noexcept {
     detail::leave(own_), detail::leave(device_), detail::leave(pinned_);
     *this = {};

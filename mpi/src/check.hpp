@@ -1,4 +1,4 @@
-// How trine_mpi fails: MPI's codes as Error, and what one rank has to tell the others.
+// How trine_mpi fails: MPI's codes as Error, and the error of one rank for all others.
 #pragma once
 
 #include <trine/mpi.hpp>
@@ -58,7 +58,7 @@ class Owned {
   Handle none_, handle_;
 };
 
-/// Leaves what `value` has on the heap there for ever: MPI may still read or write it.
+/// Never frees the heap memory of `value`: MPI may still read or write it.
 template <class T>
 void leave(T& value) noexcept {
   union Kept {
@@ -72,7 +72,7 @@ void leave(T& value) noexcept {
 template <class Piece>
 void append(std::string& text, const Piece& piece) {
   if constexpr (std::is_arithmetic_v<Piece>) {
-    char digits[32];  // as few as tell a number from all others
+    char digits[32];  // as few digits as identify the number
     text.append(digits, std::to_chars(digits, std::end(digits), piece).ptr);
   } else {
     text += piece;

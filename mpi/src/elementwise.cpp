@@ -75,7 +75,7 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
 
 template <class Place>
 void Elementwise<Place>::check_arguments(const View& output) {
-  // Core refuses functions and dtypes; most calls have none of either that needs a look.
+  // Core refuses functions and dtypes, so most calls needn't be checked here.
   if (function_ != Function::sum || (dtype_ != Dtype::f32 && dtype_ != Dtype::f64))
     Partial(function_, dtype_);
   if (asked_.root != Asked::everywhere) check_root();
@@ -161,7 +161,8 @@ void Elementwise<Place>::ask_device() {
 
 template <class Place>
 void Elementwise<Place>::bring_scalar() {
-  // The message computes it. But a device that is asked more sums this rank's number.
+  // The first message computes the sum. But if the options ask for more, the device sums this
+  // rank's number.
   if constexpr (!Place::is_queue) {
     double result = 0;
     if (tells_more())
@@ -226,7 +227,7 @@ bool Elementwise<Place>::work(MPI_Request* request) {
   return true;
 }
 
-/// Gets a piece to where MPI reads it.
+/// Brings a chunk to the place where MPI reads it.
 template <class Place>
 void Elementwise<Place>::fetch(int64_t begin) {
   const int64_t length = std::min(piece_, length_ - begin);
@@ -247,7 +248,7 @@ void Elementwise<Place>::scatter(MPI_Request* request) {
     mine_[i] = begin(me + 1) - begin(me);
     rows_[i] = rank * mine_[i];
   }
-  attempt(failure_, [&] { fetch(done_ + piece_); });  // which comes while this one goes
+  attempt(failure_, [&] { fetch(done_ + piece_); });  // which arrives while this one is sent
   alltoall({place_.address(fetched(done_), block(input_, done_, 0, length, 1)), slices_.data(),
             begins_.data()},
            {matrix().data(), mine_.data(), rows_.data()}, type_of(dtype_), channel().comm, request);

@@ -2,7 +2,7 @@
 // (all-to-all), reduces it on its device as the columns of a matrix with a row a rank, and the
 // slices of results are gathered. That is the traffic of MPI's own allreduce of large vectors
 // (reduce-scatter, then allgather), and the local work is a call like any other. Long vectors go
-// piece by piece, so that the memory for it is bounded, and MPI's counts are small.
+// chunk by chunk, so that the memory is bounded and MPI's counts are small.
 #pragma once
 
 #include "call.hpp"
@@ -40,10 +40,10 @@ class Elementwise : public PlacedCall<Place> {
   }
   /// Whether the options ask a device for more than the result.
   bool tells_more() const noexcept;
-  /// Refuses what the device, or the rung, won't reduce; without a rung it is asked once for each
-  /// function and dtype.
+  /// Refuses calls that the device, or the named rung, refuses. Without a named rung the device is
+  /// asked once for each function and dtype.
   void ask_device();
-  /// Opens the device that is named, as no call does: it must be there.
+  /// Opens the named device, because no other call does: it must exist.
   void find_device();
   void bring_scalar();
   void prepare();
@@ -54,7 +54,7 @@ class Elementwise : public PlacedCall<Place> {
     return std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
   }
   int64_t length_of_piece() const noexcept { return std::min(piece_, length_ - done_); }
-  /// Where a rank's slice of a piece begins.
+  /// The beginning of a rank's slice of a chunk.
   int64_t begin_of(int rank, int64_t piece) const noexcept { return piece * rank / channel().size; }
   void fetch(int64_t begin);
   void scatter(MPI_Request* request);
@@ -78,8 +78,8 @@ class Elementwise : public PlacedCall<Place> {
   bool is_copy_ = false;  ///< one rank, on the host: its values are the results, its rank is 0
   int64_t piece_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
-  /// By rank: the lengths of a piece's slices and where they begin; the same of my slice in each
-  /// rank's piece.
+  /// For each rank: the length and the beginning of its slice of a chunk; the same of my slice in
+  /// each rank's chunk.
   std::vector<int> slices_, begins_, mine_, rows_;
   std::vector<Memory> memory_;
 };

@@ -44,7 +44,7 @@ bool has_address(const Buffer& buffer) {
   return buffer.host() != nullptr || buffer.device().backend() == "cuda";
 }
 
-/// Whether rows, or columns, are runs on both sides; else one has to be transposed.
+/// Whether rows, or columns, have unit stride on both sides; else one side has to be transposed.
 template <class From, class To>
 bool lie_alike(const From& from, const To& to) {
   return (is_unit_down(from) && is_unit_down(to)) ||
@@ -59,7 +59,7 @@ bool takes_memory_of(const Device& device) {
 }
 
 namespace {
-/// A function of CUDA's driver, which is there where a device of it is open; else null.
+/// A function of CUDA's driver, which is loaded if a CUDA device is open; else null.
 template <class Function>
 Function* driver(const char* name) noexcept {
   static void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -107,7 +107,7 @@ View shape_of(const ConstHostView& v) {
 }
 
 namespace {
-/// Also where nothing is computed, so that a number that is no promise is refused alike everywhere.
+/// Also if nothing is computed, so that an invalid promise is refused on all ranks alike.
 void check_numerics(Numerics numerics) {
   if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
       numerics != Numerics::accurate)

@@ -1,6 +1,6 @@
-// Where a rank's parts lie and who works on them: host memory and calls on host data, or a device's
-// memory and its queue. The algorithms are written once, over both; MPI's messages are the same, so
-// ranks of both kinds meet in one call.
+// A place holds a rank's parts and works on them: host memory with calls on host data, or a
+// device's memory with its queue. The algorithms are written once, for both; MPI's messages are the
+// same, so ranks of both kinds meet in one call.
 //
 //   part ── copy ──► message, on the device ── fetch ──► message, for MPI   and back: bring, copy
 //
@@ -92,7 +92,7 @@ class OnHost {
   static void take(const ConstHostView& one, void* to);
   static void put(const void* from, const HostView& one);
 
-  /// The order of two queues, which there aren't.
+  /// Nothing has to be ordered, because there are no queues.
   void split() const noexcept {}
   void join() const noexcept {}
   void reuse(int) const noexcept {}
@@ -187,8 +187,8 @@ class OnDevice {
   Queue queue_, side_;  ///< the program's, or the call's own, and the copies'
   QueueOptions options_;
   std::string rung_;
-  /// Whether MPI is given the device's memory: by calls that block alone, as in the midst of others
-  /// MPI may go on in calls of the program, which has another context, or none.
+  /// Whether MPI is given the device's memory. Only calls that block give it: the others may go on
+  /// within MPI calls of the program, which has another CUDA context, or none.
   bool does_block_, is_taken_ = false;
   void* context_ = nullptr;
   Event done_;
@@ -206,8 +206,8 @@ class PlacedCall : public Call {
       : Call(channel_of(comm)), place_(options) {}
 
  protected:
-  /// Begins each destructor: where MPI has failed, the device may be at work in memory that goes,
-  /// or goes on.
+  /// Every destructor calls it first: if MPI has failed, the device may still work on memory that
+  /// is about to be freed or used again.
   void end_work() noexcept {
     Failure none;
     place_.finish(none);

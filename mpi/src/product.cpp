@@ -18,9 +18,9 @@
 namespace trine::mpi::detail {
 namespace {
 
-/// a, or the transpose of b: lines, which this process shares with its row or column of the grid,
-/// times k. A panel lies and goes as a and b mostly lie, column-major: so k is the faster one in
-/// b's.
+/// One operand of the product: a, or the transpose of b. Its rows are those that this process
+/// shares with its row or column of the grid, its columns are k. Panels are column-major, as a and
+/// b mostly are, so in b's panels k is contiguous.
 template <class Place>
 class Operand {
  public:
@@ -41,8 +41,8 @@ class Operand {
   }
   void leave_memory() noexcept { memory_[0].leave(), memory_[1].leave(); }
 
-  /// A step: this process, number `me`, packs what it has of its k; it goes to all in `comm`; what
-  /// others had arrives.
+  /// Begins a step: this process, number `me`, packs its part of the step's k and sends it to all
+  /// in `comm`; the other parts arrive.
   void pack(Place& place, int64_t k0, int64_t k1, int step, int me) const {
     for_each_part(k0, k1, step, [&](const HostView& part, int64_t k, int owner) {
       if (owner != me) return;
@@ -192,7 +192,7 @@ class Product : public PlacedCall<Place> {
       requests.reserve(size_t(along_rows_.messages(width_) + along_cols_.messages(width_)));
     chains_ = c_.local;
     if (beta_ == 0) return;
-    // c is needed to the end, so the chains run beside it, in its order.
+    // c is read at the end, so the chains are computed in other memory, in c's order.
     const int64_t rows = chains_.rows, cols = chains_.cols;
     place_.allocate(tile_, rows * cols * size_of(chains_.dtype), false);
     chains_ = place_.at(tile_, is_unit_down(c_.local)
@@ -229,7 +229,7 @@ class Product : public PlacedCall<Place> {
 
   int64_t end(int64_t k) const { return std::min(k + width_, a_.distribution.cols); }
   int step(int64_t k) const { return int(k / width_ % 2); }
-  /// This process in its row, and in its column, of the grid.
+  /// The number of this process in its row, and in its column, of the grid.
   int in_row() const { return c_.distribution.grid_col(channel().rank); }
   int in_col() const { return c_.distribution.grid_row(channel().rank); }
 

@@ -1,4 +1,4 @@
-// Calls that don't block: they wait in the channel's row, and go on whenever somebody asks for one
+// Calls that don't block: they wait in the channel's queue, and go on when the program asks for one
 // of them.
 #include <thread>
 #include <utility>

@@ -1,8 +1,8 @@
-// The transpose of a distributed matrix. One rank sends another a dense matrix: some of its
-// rows and columns, which are runs of rows times runs of columns (matrix.hpp). It goes column by
-// column of a, and both sides know its place. Messages go in chunks, so that the memory is bounded
-// and MPI's counts are small; a chunk is packed while the one before is under way. The
-// transposition is where sides lie differently: mostly at the receiver.
+// The transpose of a distributed matrix. One rank sends another a dense matrix: some of its rows
+// and columns, which are runs of rows times runs of columns (matrix.hpp). It goes column by column
+// of a, and both sides know its place. Messages go in chunks, so that the memory is bounded and
+// MPI's counts are small; a chunk is packed while the one before is under way. Elements are
+// transposed where the two layouts differ: mostly at the receiver.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -159,7 +159,8 @@ class Transposition : public PlacedCall<Place> {
       place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
   }
 
-  /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.
+  /// Plans all messages and allocates all memory: a rank that lacked memory later couldn't take
+  /// part.
   void prepare() {
     const Distribution &a = a_.distribution, &b = b_.distribution;
     if (a.rows == 0 || a.cols == 0 || is_alone()) return;
@@ -259,7 +260,7 @@ class Transposition : public PlacedCall<Place> {
     return messages;
   }
 
-  /// Whether a part in host memory lies as the messages do.
+  /// Whether a part in host memory has the layout of the messages.
   template <class Part>
   static bool moves_columns(const Part& part) {
     return !Place::is_queue && is_unit_down(part);
@@ -393,8 +394,8 @@ class Transposition : public PlacedCall<Place> {
   HostView others(const Side::Messages& messages) const {
     return host_vector(messages.memory->data(), Dtype::b8, messages.begins[size_t(channel().rank)]);
   }
-  /// Many small runs take one transposition beside, and then copies of columns. A device does
-  /// without.
+  /// Many small runs are first transposed as a whole in other memory, and then copied by columns. A
+  /// device doesn't need that.
   template <class Local>
   bool goes_beside(const Local& local, const Chunk& chunk) const {
     return !Place::is_queue && !is_unit_down(local) && chunk.is_fragmented(element_);

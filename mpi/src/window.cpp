@@ -19,9 +19,9 @@ Window::Window(const ExactSum::State& state) : flags_(uint32_t(state[0])) {
   while (low < kAll && number[low] == 0) ++low;
   if (low == kAll) return;
   while (high > low + 1 && number[high - 1] == above) --high;
-  if (high == kAll) low = 0;  // near the end of what a state holds: states look out for that
-  // So much room below the sign that the sum of all ranks, fewer than 2^31, fits into the words of
-  // the largest.
+  if (high == kAll) low = 0;  // near the largest sum of a state: states check for that
+  // So many bits below the sign that the sum of all ranks, fewer than 2^31, fits into the words of
+  // the largest state.
   const auto top = int64_t(number[high - 1]);
   if (high < kAll && (uint64_t(top >> 63) != above || top >> 31 != top >> 63)) ++high;
   low_ = int16_t(low), high_ = int16_t(high);

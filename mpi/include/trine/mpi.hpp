@@ -62,13 +62,14 @@ namespace trine::mpi {
 /// - function: the same on all ranks.
 /// - input: this rank's values, a dense vector or row-major matrix of f32, f64, i32, i64, u32 or
 ///   u64; dtype and length the same on all ranks. It isn't copied; a rank needs memory for at most
-///   64 MiB of values and their results. Longer vectors go in pieces of that size, so their bytes
+///   64 MiB of values and their results. Longer vectors go in chunks of that size, so their bytes
 ///   may exceed MPI's counts.
 /// - output: as many elements, of result_dtype(function, Map::identity, dtype), dense. It may be
 ///   the input itself, where both have one size; else they share no memory.
 /// - comm: the ranks that take part.
 /// - options: where and how this rank computes; they may differ from rank to rank. No event. With
-///   Numerics::fast the promise is fast's; what options point to tells of the last piece.
+///   Numerics::fast the promise is fast's. The results that options point to are those of the last
+///   chunk.
 /// One rank whose results are its values copies them and asks no device, so what that lacks (f64,
 /// say) isn't an error. An error that is found before data moves leaves the outputs as they were; a
 /// device that fails later doesn't.
@@ -82,8 +83,8 @@ namespace trine::mpi {
 /// ```
 TRINE_API void allreduce(Function function, const ConstHostView& input, const HostView& output,
                          MPI_Comm comm, const HostOptions& options = {});
-/// The same to one rank: `root`, the same on all. The other ranks' `output` is neither looked at
-/// nor written.
+/// The same to one rank, `root`, which is the same on all ranks. The other ranks' `output` is
+/// neither read nor written.
 /// ```cpp
 /// std::vector<float> mine(100, 0.1f), sums(100);
 /// trine::mpi::reduce(trine::Function::sum, mine, sums, 0, MPI_COMM_WORLD);
@@ -93,8 +94,8 @@ TRINE_API void reduce(Function function, const ConstHostView& input, const HostV
 
 /// How the device of a queue computes, in calls whose data lies there.
 struct QueueOptions {
-  /// A rung as run() takes it, of what the call launches: reductions, products, and transpositions
-  /// where the sides lie differently; copies have none. Empty: Trine chooses.
+  /// A rung as run() takes it, for the operations that the call launches: reductions, products, and
+  /// transpositions if the two layouts differ; copies have no rung. Empty: Trine chooses.
   std::string_view rung = {};
   /// The promise that reductions and products ask for: reproducible, fast or accurate, which gemm
   /// refuses for f32.
@@ -112,9 +113,8 @@ struct QueueOptions {
 ///   64 MiB of values and their results. That memory, and the pinned memory that MPI needs, stay
 ///   with `comm` for the next call.
 /// - options: may differ from rank to rank.
-/// MPI's data goes through pinned memory, but where MPI is given the device's (docs/mpi.md,
-/// "Data on devices"). A rank that loses its device while the sum of one number is written throws
-/// alone.
+/// MPI's data goes through pinned memory, unless MPI is given the device's (docs/mpi.md, "Data on
+/// devices"). A rank that loses its device while the sum of one number is written throws alone.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View forces = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
@@ -146,8 +146,8 @@ void reduce(Function function, const Input& input, Output&& output, int root, MP
   reduce(function, detail::view_of(input), detail::view_of(output), root, comm, options);
 }
 
-/// Merges the sums of all ranks; each then has the whole.
-/// - sum: what this rank has added; of an error it is what it was before.
+/// Merges the sums of all ranks; each rank then has the whole.
+/// - sum: what this rank has added; after an error it is what it was before.
 /// - comm: the ranks that take part.
 /// ```cpp
 /// trine::ExactSum energy;
@@ -163,15 +163,13 @@ TRINE_API void reduce(ExactSum& sum, int root, MPI_Comm comm);
 /// The exact sum of map(x) for all x of all ranks' parts, on all ranks; of a dot product, of all x
 /// * y.
 /// - part, x, y: this rank's part, of any length, strides and place: host memory, or device memory
-/// with its
-///   `queue`, whose earlier operations are seen. f32 or f64 and `map`, the same on all ranks.
+///   after the earlier operations of its `queue`. f32 or f64 and `map`, the same on all ranks.
 /// - comm: the ranks that take part.
 /// - options: as for ExactSum::add(); they may differ from rank to rank.
 /// ```cpp
 /// std::vector<float> rows(20 * 30, 0.5f);
-/// trine::ExactSum squares = trine::mpi::exact_sum(trine::host_row_major(rows.data(),
-/// trine::Dtype::f32, 20, 30),
-///                                                 trine::Map::square, MPI_COMM_WORLD);
+/// trine::ConstHostView part = trine::host_row_major(rows.data(), trine::Dtype::f32, 20, 30);
+/// trine::ExactSum squares = trine::mpi::exact_sum(part, trine::Map::square, MPI_COMM_WORLD);
 /// std::cout << squares.round<double>() << "\n";
 /// ```
 TRINE_API ExactSum exact_sum(const ConstHostView& part, Map map, MPI_Comm comm,
@@ -181,10 +179,10 @@ TRINE_API ExactSum exact_dot(const ConstHostView& x, const ConstHostView& y, MPI
 TRINE_API ExactSum exact_sum(Queue& queue, const View& part, Map map, MPI_Comm comm);
 TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Comm comm);
 
-/// Merges what the Partials of all ranks have seen; each then has the whole.
-/// - partial: of one function, map and dtype on all ranks. No index is seen by two ranks, where
-///   indices matter; a product of floats that has an element twice, or in the end more pieces than
-///   a state holds, is an error of all ranks. After an error it is what it was before.
+/// Merges the Partials of all ranks; each rank then has the whole.
+/// - partial: of one function, map and dtype on all ranks. Where indices matter, no two ranks have
+///   the same index. A product of floats that has an element twice, or needs more blocks than a
+///   state holds, is an error on all ranks. After an error it is what it was before.
 /// - comm: the ranks that take part.
 /// ```cpp
 /// int rank = 0;
@@ -281,15 +279,15 @@ class Call;
 }
 
 /// A call that has begun and goes on while the program does something else. It goes on only inside
-/// of test() and wait(), of any Request of the process, of calls on the same communicator, which
-/// end it first, and of MPI_Comm_free and MPI_Finalize, and needs that on all ranks: a rank that
-/// waits for one that waits for something else waits for ever. Calls on one communicator go on one
-/// after the other, in the order of their beginning, which is the same on all ranks; other calls on
-/// it, which block, end them first.
+/// of test() and wait() of any Request of the process, inside of MPI_Comm_free and MPI_Finalize,
+/// and inside of calls that block on the same communicator, which end it first. It needs that on
+/// all ranks: if a rank waits for another one that waits for something else, it waits for ever.
+/// Calls on one communicator go on one after the other, in the order in which they began, which is
+/// the same on all ranks.
 ///
-/// Until it has ended, the program leaves the inputs unchanged and the outputs alone, and both in
-/// memory, as what the options point to. A Request may be moved; an empty one has ended. Its
-/// destructor waits; so it ends before MPI_Finalize.
+/// Until it has ended, the program keeps the inputs, the outputs and the objects of the options in
+/// memory, doesn't change the inputs, and doesn't touch the outputs. A Request may be moved; an
+/// empty one has ended. Its destructor waits, so it must be destroyed before MPI_Finalize.
 class TRINE_API Request {
  public:
   /// Empty.
@@ -299,8 +297,8 @@ class TRINE_API Request {
   Request& operator=(Request&& other) noexcept;
   ~Request();
 
-  /// Goes on as far as that needs no wait (but this rank's own share of the arithmetic); whether
-  /// the call has ended. Throws the call's error, once.
+  /// Goes on as far as possible without a wait, except for this rank's own arithmetic. Returns
+  /// whether the call has ended. Throws the call's error, once.
   bool test();
   /// Goes on to the end. Throws as test().
   void wait();
@@ -330,10 +328,9 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
-/// The same of vectors in a device's memory. The call's own work has a queue of its own, behind the
-/// work that `queue` has now; it doesn't wait for work that the program gives `queue` meanwhile,
-/// and that work doesn't wait for it. The sum of one number each waits for the work that was there
-/// before.
+/// The same of vectors in a device's memory. The call's work has a queue of its own and begins
+/// after the work that `queue` has now. It doesn't wait for later work on `queue`, nor does that
+/// work wait for it. The sum of one number on each rank waits for the earlier work of `queue`.
 TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
                              MPI_Comm comm, const QueueOptions& options = {});
 TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,

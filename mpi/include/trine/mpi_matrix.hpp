@@ -22,8 +22,8 @@
 
 namespace trine::mpi {
 
-/// The elements that a process has of `extent` ones that are dealt out block by block, round by
-/// round: ScaLAPACK's numroc.
+/// How many of `extent` elements a process has, if they are dealt out block by block in turns:
+/// ScaLAPACK's numroc.
 /// - extent: the number of elements, not negative.
 /// - block: the elements of a block, at least 1; the last block may be shorter.
 /// - process: which of the `processes`, from 0.
@@ -120,7 +120,7 @@ struct DeviceMatrix {
 /// view}.
 /// - distribution: the same on all ranks.
 /// - data: this rank's part, of a type of 1, 2, 4, 8 or 16 bytes that operations know.
-/// - comm: of its ranks, this one's part is meant. Throws Error (backend_error) where MPI fails.
+/// - comm: its rank of this process has the part. Throws Error (backend_error) if MPI fails.
 /// - leading_dimension: the distance of columns, in elements; 0: that of a dense part.
 template <class T>
 auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
@@ -136,9 +136,9 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 
 /// One whose part is column-major in new memory of a device, with undefined content.
 /// - distribution: the same on all ranks. A rank that has no place in its grid gets a part without
-/// elements.
+///   elements.
 /// - device, dtype: of this rank's part.
-/// - comm: of its ranks, this one's part is meant.
+/// - comm: its rank of this process gets the part.
 /// No rank waits for another: one whose allocation fails throws alone, and mustn't leave the others
 /// in the next call. Throws Error as Buffer's constructor; invalid_argument for a part that exceeds
 /// the address space; backend_error where MPI fails.
@@ -147,15 +147,14 @@ TRINE_API DeviceMatrix matrix(const Distribution& distribution, const Device& de
 
 /// b = a^T, each element's bits as they are.
 /// - a, b: any two distributions over `comm`, of any grids and blocks; the same on all ranks.
-/// Elements of 1, 2, 4, 8
-///   or 16 bytes, as many on both sides. The parts share no memory.
+///   Elements of 1, 2, 4, 8 or 16 bytes, as many on both sides. The parts share no memory.
 /// - comm: the ranks that take part.
 /// - options: where this rank transposes; they may differ from rank to rank. No event.
-/// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed
-/// while another is under way. Pieces are whole lines, so it may be more with very many ranks, by
-/// up to 5 lines of what this rank shares with each: its columns or rows, whichever are shorter. It
-/// stays with `comm` for the next call. An error that is found before data moves leaves b as it
-/// was; a device that fails later doesn't.
+/// A rank needs memory for about 20 MiB of elements: they go in chunks, and one chunk is packed
+/// while another is sent. With very many ranks it may be more, because chunks are whole rows or
+/// columns (the shorter ones) of what this rank shares with another: up to 5 of them for each rank.
+/// The memory stays with `comm` for the next call. An error that is found before data moves leaves
+/// b as it was; a device that fails later doesn't.
 TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
                          const HostOptions& options = {});
 
@@ -171,7 +170,7 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 /// - options: where and how this rank multiplies; they may differ from rank to rank, but for
 ///   `continues`, with which the chains begin at c. No event. With Numerics::fast the promise is
 ///   fast's, for each part of k; Numerics::accurate is refused for f32. The results that options
-///   point to tell of the last part.
+///   point to are those of the last part.
 /// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but
 /// together no more than 64 MiB where two of each fit there; none for an operand that the grid has
 /// in one column (a) or row (b). It stays with `comm` for the next call. With beta other than 0 a
@@ -198,12 +197,12 @@ TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, do
 
 /// The same of parts in the memory of a device, which transposes and multiplies them there: c never
 /// leaves it. Some ranks of a call may have theirs there, and others in host memory.
-/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all
-/// of its work has
-///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
+/// - queue: of this rank's device. The call comes after its earlier operations and returns when all
+///   of its work has ended. An adopted cl_command_queue is of Trine's own context
+///   (Device::native()).
 /// - options: may differ from rank to rank, but for `continues`.
-/// The memory that a rank needs it needs on its device, and for what MPI moves in pinned memory
-/// too, but where MPI is given the device's (docs/mpi.md, "Data on devices").
+/// A rank needs its memory on its device. It also needs pinned memory for what MPI moves, unless
+/// MPI is given the device's memory (docs/mpi.md, "Data on devices").
 /// ```cpp
 /// int ranks = 1;
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,4 +1,4 @@
-// At which sizes of a call one device becomes faster than another.
+// Finds the sizes of a call at which one device becomes faster than another.
 #include <cmath>
 
 #include "placement.hpp"
@@ -10,8 +10,8 @@ Swaps find_swaps(const std::function<Estimate(double)>& first,
                  const std::function<Estimate(double)>& second, double limit) {
   constexpr double kStep = 1.0905077326652577;  // 2^(1/8)
   Swaps found;
-  double lead = 0;                // the sum of the logs of the ratios: who is faster on the whole
-  double decided = 1, equal = 1;  // sizes: the last at which one is surely faster, of equal times
+  double lead = 0;  // the sum of the logarithms of the ratios tells who is faster on the whole
+  double decided = 1, equal = 1;  // sizes: the last one with a surely faster device, of equal times
   double before = 0, size_before = 1;  // the ratio's log at the last size
   const auto last = static_cast<int64_t>(limit);
   const auto after = [](int64_t n) {

@@ -30,13 +30,13 @@ std::string number(double value) {
   return kit::number_text(value, std::chars_format::scientific, 3);
 }
 
-/// "33x9x1" of a point.
+/// The extents of a point as text, "33x9x1".
 std::string size_text(const Grid& grid, std::size_t point) {
   const std::vector<double> extents = grid.extents(point);
   return join(std::vector<int64_t>(extents.begin(), extents.end()), "x");
 }
 
-/// Where each row belongs, by its words before the figures: "reduce sum f32 all pageable 17".
+/// The place of each row, by its words before the figures: "reduce sum f32 all pageable 17".
 using Places = std::map<std::string, std::pair<Grid*, std::size_t>, std::less<>>;
 
 Places places_in(Calibration& calibration) {

@@ -17,7 +17,8 @@
 
 namespace trine::detail {
 
-/// As they are written in a file. A CPU that computes in the host's memory has host alone.
+/// The kinds of memory, as a file names them. A CPU that computes in the host's memory has only
+/// `host`.
 constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};
 constexpr std::size_t kMemories = std::size(kWheres);
 constexpr std::size_t index_of(Where where) { return static_cast<std::size_t>(where) - 1; }
@@ -29,22 +30,23 @@ struct Calibration {
   std::string date;  ///< ISO 8601, UTC
   std::vector<Tables> tables = std::vector<Tables>(call_classes().size());
 
-  /// nullptr where that wasn't measured. Pipelined calls fall back on pinned ones, these on
-  /// pageable ones, and a device without a resident table computes in place.
+  /// The table for a kind of memory, or nullptr if it wasn't measured. Pipelined calls use the
+  /// table of pinned ones if they have none, and these that of pageable ones. A device without a
+  /// resident table computes in place.
   const Grid* table(int call_class, Where where) const;
 };
 
 /// Rows of a saved file and back. Before complete(), a table has only what was measured.
 std::vector<std::string> rows_of(const Calibration& measured);
-/// Throws Error (invalid_argument) with the first thing that is wrong, and its place in the file.
-/// The tables come complete.
+/// Throws Error (invalid_argument) with the first mistake and its place in the file. The tables
+/// that it returns are complete.
 Calibration calibration_of(const Saved& saved);
 
 constexpr std::string_view kCalibrationKind = "calibration";
 constexpr int kCalibrationVersion = 2;
 
-/// saved_key(), and the tuning under which it was measured: another table chooses other rungs,
-/// which take other times.
+/// saved_key() with the mark of the tuning table under which it was measured, because another table
+/// chooses other rungs, with other times.
 PersistentKey calibration_key(const DeviceState& device);
 
 /// A device's calibration, kept for the process until its tuning changes.

@@ -40,8 +40,8 @@ Estimate Grid::estimate(const Point& point) {
           std::exp(point.log + point.above)};
 }
 
-/// The slope of time in the extent, in logarithms, from the point below: between
-/// 0 and 1 (linear), and 1 where nothing is known.
+/// The slope of the time over the extent, both in logarithms, from the point below on: between 0
+/// and 1 (linear), and 1 if nothing is known.
 double Grid::slope_below(std::size_t point, std::size_t dimension) const {
   const std::size_t before = below(point, dimension);
   if (before == size()) return 1;
@@ -51,7 +51,7 @@ double Grid::slope_below(std::size_t point, std::size_t dimension) const {
                     1.0);
 }
 
-/// The latest of what the points below promise, each going on as it came.
+/// The largest of the times that the points below predict, each by its own slope.
 void Grid::fill(std::size_t point) {
   Point filled;
   for (std::size_t d = 0; d < axes_.size(); ++d) {
@@ -67,8 +67,8 @@ void Grid::fill(std::size_t point) {
   points_[point] = filled;
 }
 
-/// The mean of the largest time at or below a point and the smallest at or above it: both grow with
-/// every extent, and where the times do so already they stay as they are.
+/// The mean of the largest time at or below a point and the smallest at or above it. Both grow with
+/// every extent, and times that do so already don't change.
 void Grid::make_monotone() {
   std::vector<double> rising(size()), falling(size());
   for (std::size_t i = 0; i < size(); ++i) {
@@ -93,7 +93,7 @@ bool Grid::complete() {
   return true;
 }
 
-/// One slope for all of an axis's end: were it to change along the end, time could shrink there.
+/// One slope for the whole end of an axis: if it changed along the end, times could shrink there.
 void Grid::find_slopes() {
   slopes_.assign(axes_.size(), 0);
   for (std::size_t i = 0; i < size(); ++i)
@@ -102,7 +102,7 @@ void Grid::find_slopes() {
         slopes_[d] = std::max(slopes_[d], slope_below(i, d));
 }
 
-/// At logarithms that lie within the grid.
+/// The time at logarithms of extents that lie within the grid.
 Grid::Point Grid::interpolate(const std::vector<double>& logs) const {
   std::vector<std::size_t> corner(axes_.size());
   std::vector<double> share(axes_.size());

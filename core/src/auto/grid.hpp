@@ -29,12 +29,14 @@ class Grid {
   void set(std::size_t point, const Estimate& measured);
   bool has(std::size_t point) const { return points_[point].known; }
   Estimate measured(std::size_t point) const { return estimate(points_[point]); }
-  /// Fills in what wasn't measured from the points below, then makes time grow with every extent.
-  /// False where nothing was measured at the first point: then the grid predicts nothing.
+  /// Computes the times that weren't measured from the points below, then makes times grow with
+  /// every extent. False if nothing was measured at the first point: then the grid predicts
+  /// nothing.
   bool complete();
 
-  /// `extents` has a value for each dimension. Below the grid: as at its edge (the cost of a call);
-  /// above: by the last slope along each extent, the steepest there is, between 0 and 1.
+  /// `extents` has a value for each dimension. Below the grid the time is that of its edge, the
+  /// cost of a call. Above, it grows along each extent by the steepest last slope of the grid,
+  /// between 0 and 1.
   Estimate at(const double* extents) const;
 
  private:

@@ -1,4 +1,4 @@
-// Where to run: the candidates, and the one of them that is predicted to take the least time.
+// Chooses the device for a call: the candidate that is predicted to take the least time.
 #include <trine/place.hpp>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ bool same_hardware(const Facts& a, const Facts& b) {
   return (has_uuid && a.uuid == b.uuid) || (!a.pci.empty() && a.pci == b.pci);
 }
 
-/// Opens every device worth asking, once: the cpu first, then each GPU through the first backend
-/// that shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU
-/// of a backend each. `is_whole`: whether none is missing for a reason that may pass.
+/// Opens every candidate once: the cpu first, then each GPU through the first backend that lists
+/// it. A CPU that OpenCL lists is the cpu again. Ranks that share a node take one GPU of a backend
+/// each. `is_whole`: no device is missing for a reason that may pass.
 std::vector<Device> find_candidates(bool& is_whole) {
   std::vector<BackendInfo> all = backends_for_auto();
   is_whole = registry::Registry::get().is_complete() && !registry::is_short();
@@ -57,12 +57,12 @@ std::vector<Device> find_candidates(bool& is_whole) {
   return devices;
 }
 
-/// Kept open for the process, as the figures measured on them are.
+/// The candidates stay open for the life of the process, and so do their figures.
 struct Candidates {
   std::mutex mutex;
-  std::deque<std::vector<Device>> found;                  ///< those before the last may be in use
-  std::atomic<const std::vector<Device>*> open{nullptr};  ///< once none is missing
-  std::chrono::steady_clock::time_point next = {};        ///< when those missing are tried again
+  std::deque<std::vector<Device>> found;                  ///< earlier lists may be in use
+  std::atomic<const std::vector<Device>*> open{nullptr};  ///< when no device is missing
+  std::chrono::steady_clock::time_point next = {};        ///< when missing devices are tried again
 };
 
 const std::vector<Device>& candidates() {
@@ -74,15 +74,15 @@ const std::vector<Device>& candidates() {
   if (!known.found.empty() && now < known.next) return known.found.back();
   bool is_whole = true;
   std::vector<Device> found = find_candidates(is_whole);
-  // One that lacks memory takes long to try: not each call does. Descriptors are looked for at
-  // once.
+  // To try a device that lacks memory takes long, so it isn't tried in each call. Lacking
+  // descriptors are tried at once.
   if (!is_whole && !registry::is_short()) known.next = now + std::chrono::seconds(10);
   if (known.found.empty() || known.found.back() != found) known.found.push_back(std::move(found));
   if (is_whole) known.open.store(&known.found.back(), std::memory_order_release);
   return known.found.back();
 }
 
-/// Whether a prediction costs no more than looking it up: every driver is awake, every device
+/// Whether a prediction only looks up tables: every driver is loaded, and every device is
 /// calibrated.
 bool predicts_at_once() {
   return singleton<Candidates>().open &&
@@ -104,7 +104,7 @@ Refused refusal_of(const Device& device, const Work& work,
   return refusal;
 }
 
-/// The candidates that can do the work; `refused` says why the others can't.
+/// The candidates that can do the work; `refused` gets the reasons of the others.
 std::vector<Device> able(std::span<const Device> among, const Work& work,
                          const std::function<void(const Device&)>& ask, std::string& refused) {
   std::vector<Device> found;
@@ -159,7 +159,7 @@ std::vector<Candidate> weigh(const std::vector<Device>& devices, const Work& wor
   return all;
 }
 
-/// The cpu, where that needs no thought.
+/// The cpu, if the choice is clear without predictions.
 Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& ask) {
   if (!work.is_tiny() || predicts_at_once()) return {};
   try {
@@ -213,7 +213,7 @@ Placement best_device(const Work& work, Where where, int repeats,
 Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among) {
   return entry([&] {
-    const kit::InUse in_use;  // what this thread is making, a forked child makes itself
+    const kit::InUse in_use;  // a forked child doesn't wait for this thread, but makes its own
     plan_of(operation);
     check_where(where, "place()");
     if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");

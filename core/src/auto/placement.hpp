@@ -1,4 +1,4 @@
-// The time that an operation takes on a device, and which device is to do it.
+// The time that an operation takes on a device, and the choice of a device.
 #pragma once
 
 #include <trine/place.hpp>
@@ -11,14 +11,14 @@
 
 namespace trine::detail {
 
-/// Seconds of one of `repeats` runs, and how much of them is moving data.
+/// The seconds of one of `repeats` runs, and the part of them that moves data.
 struct Prediction : Estimate {
   double transfers = 0;
   bool calibrated = false;
 };
-/// Refuses a place that there isn't.
+/// Refuses a value that is no place.
 void check_where(Where where, const char* function);
-/// Nothing where the calibration has no such calls.
+/// Empty if the calibration has no such calls.
 std::optional<Prediction> predict(const Calibration& measured, const Work& work, Where where,
                                   int repeats);
 Prediction predict(const Device& device, const Work& work, Where where, int repeats);
@@ -30,11 +30,12 @@ struct Refused {
   Status status = Status::ok;
   std::string sentence;
 };
-/// For want of memory.
+/// The device lacks memory.
 Refused memory_refusal(const Device& device, const Work& work);
 
-/// The best device for work on data at `where` (host or host_pinned), of those that can do it:
-/// whose memory takes the operands, and of which `ask(device)` throws no Error. All but the choice.
+/// The best device for work on data at `where` (host or host_pinned), among those whose memory
+/// takes the operands and for which `ask(device)` throws no Error. All of a placement but its
+/// Choice.
 Placement best_device(const Work& work, Where where, int repeats,
                       const std::function<void(const Device&)>& ask,
                       std::span<const Device> among = {});
@@ -47,7 +48,7 @@ Candidate predict(const SavedCalibration& file, const Calibration& measured,
 Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among);
 
-/// Where two curves of times change places: surely `first` is faster at `low` and below, surely
+/// A size at which the faster of two devices changes. `first` is surely faster at `low` and below,
 /// `second` from `high` on, or the other way round; their times are equal at `size`.
 struct Swap {
   bool first_below = false;
@@ -56,12 +57,12 @@ struct Swap {
 struct Swaps {
   std::vector<Swap> all;
   bool first_is_faster = false;  ///< at the largest size at which that is sure, or on the whole
-  bool sure = false;             ///< one of them is surely faster at some size
+  bool sure = false;             ///< whether one of them is surely faster at some size
 };
 
-/// The swaps at sizes 1 to `limit`. Where the intervals of the two overlap, neither is surely
-/// faster; a change counts only from one that is to the other that is, so that equal devices don't
-/// swap at every size.
+/// The changes at sizes 1 to `limit`. If the intervals of the two overlap, neither is surely
+/// faster. A change counts only between sizes at which one and then the other is surely faster, so
+/// that equal devices don't change at every size.
 Swaps find_swaps(const std::function<Estimate(double)>& first,
                  const std::function<Estimate(double)>& second, double limit);
 

@@ -10,7 +10,7 @@
 namespace trine::detail {
 namespace {
 
-/// Launch, the larger of memory and arithmetic, transfers: right at the obvious ends.
+/// The sum of the launch, the larger of memory and arithmetic, and the transfers.
 Prediction from_roofs(const Device& device, const Work& work, Where where, int repeats) {
   const Roofs& rates = roofs(device);
   const Description& is = description_of(work.operation);
@@ -26,7 +26,7 @@ Prediction from_roofs(const Device& device, const Work& work, Where where, int r
                  out = work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host);
     double whole = in + compute + out;
     if (where == Where::host_pipelined && is.is_cut) {
-      // The slowest step, and the work of the others before and after it.
+      // The time of the slowest step, and of the other steps before and after it.
       const double slowest = std::max({in, compute, out});
       whole = slowest + (whole - slowest) / double(chunks_of(work.bytes_in + work.bytes_out));
     }
@@ -65,7 +65,7 @@ Refused memory_refusal(const Device& device, const Work& work) {
                   " bytes is larger than its largest buffer, ", facts.max_buffer_bytes, " bytes")};
     }
   }
-  // In place, the operands are there already. Else some is left for workspaces.
+  // In place, the operands are in memory already. Else some memory is left for workspaces.
   if (!in_place && facts.memory_bytes != 0 && all > 0.9 * double(facts.memory_bytes)) {
     return {Status::unsupported,
             cat(device.id(), ": operands of ", uint64_t(all), " bytes don't fit its memory, ",

@@ -1,4 +1,4 @@
-// A calibration that is asked for by its file, whatever machine it is of.
+// A calibration that the caller names by its file, of this machine or another.
 #include <trine/place.hpp>
 
 #include "calibration.hpp"

@@ -23,7 +23,7 @@ const trine_trace_t* form(Result& result, const HostTrace& from) {
   return to;
 }
 
-/// Waits, whatever becomes of it.
+/// Waits, and ignores a failure.
 static void finish(const Event& event) {
   try {
     event.wait();

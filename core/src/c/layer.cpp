@@ -6,7 +6,7 @@
 namespace trine::detail {
 namespace {
 
-// A pointer of its own, for a sentence that there was no memory to keep.
+// The address stands for a sentence for which there was no memory.
 thread_local std::string kept;
 thread_local const char* last = "";
 

@@ -7,10 +7,10 @@
 
 namespace trine::detail {
 
-/// Before the queue is locked: it is about to use the view's memory, if there is any.
+/// Called before the queue is locked: the queue is about to use the view's memory, if it has any.
 void use(QueueState& queue, const View& view);
 
-// With the queue locked.
+// Called with the queue locked.
 
 /// Enqueues a copy of a view to one of the same shape and orientation, within the queue's device.
 void enqueue_copy(QueueState& queue, const trine_view& source, const trine_view& target,

@@ -1,4 +1,4 @@
-// Copies of views: checked, taken apart into rectangles, enqueued; fills of views. Copies between
+// Copies and fills of views are checked, divided into rectangles, and enqueued. Copies between
 // devices continue in staging.cpp.
 #include "commands.hpp"
 
@@ -85,7 +85,7 @@ void copy_host(const Queue& handle, trine_direction direction, const ConstHostVi
   });
 }
 
-/// The device of a view's buffer; that of the queue where it has none, being empty.
+/// The device of a view's buffer, or the queue's if an empty view has no buffer.
 DeviceState& device_of(const View& view, QueueState& queue) {
   const BufferState* buffer = Access::state(view.buffer).get();
   return buffer ? *buffer->device : queue.device();

@@ -14,8 +14,8 @@ struct Dimension {
   int64_t extent, u, v, out;
 };
 
-/// Dimensions in the order of the output's strides, the narrowest as columns; those that lie behind
-/// one another in all three views become one.
+/// Sorts the dimensions by the output's strides, the narrowest as columns, and joins neighbours
+/// that lie without gaps in all three views.
 void fold(trine_elementwise& call) {
   trine_view &u = call.u, &v = call.v, &out = call.out;
   Dimension all[] = {{out.cols, u.col_stride, v.col_stride, out.col_stride},

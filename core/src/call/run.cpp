@@ -43,7 +43,7 @@ uint64_t workspace_bytes(const DeviceState& device, const Selected& selected,
 
 /// A pack's rung on a backend without native queues: core runs it in the queue's order.
 struct PackCall : kit::Allocated {
-  QueueState* queue;  ///< alive: its end waits for the queue to pass
+  QueueState* queue;  ///< kept alive: its destructor waits for the queue
   const trine_pack* pack;
   trine_native native;
   void* state;
@@ -85,7 +85,7 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
   static_cast<void>(made.release());
 }
 
-/// Without elements no rung is asked: there is nothing to do, or identities to fill in.
+/// Without elements no rung is asked: core does nothing, or writes the neutral results.
 bool run_empty(QueueState& queue, const Checked& checked) {
   const Empty empty = checked.is.empty(checked.descriptor);
   if (empty.fill)
@@ -93,8 +93,8 @@ bool run_empty(QueueState& queue, const Checked& checked) {
   return empty.is_empty;
 }
 
-/// Space for the rung and, behind its part, for the call's temporary; the control bytes at the
-/// start stay the rungs'.
+/// Memory for the rung's workspace and, behind it, for the call's temporary. The control bytes at
+/// the start are only for rungs.
 trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock, Descriptor& all,
                           uint64_t bytes) {
   if (!all.temporary) return queue.workspace(bytes, lock);
@@ -109,7 +109,7 @@ trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock,
   return space;
 }
 
-/// Hands a checked call over. `has_space` once its workspace is there: before, nothing of it is
+/// Launches a checked call. `has_space` is set when its workspace is there: before that, nothing is
 /// enqueued.
 void hand_over(QueueState& queue, Checked& checked, const Selected& selected, bool& has_space) {
   std::unique_lock lock(queue.line->mutex);

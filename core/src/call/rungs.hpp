@@ -1,5 +1,4 @@
-// The rungs of a device's ladders by their names, with their parameters set, and which of them
-// runs a call.
+// The rungs of a device's ladders by name and parameters, and the choice of the rung for a call.
 #pragma once
 
 #include "core/src/operations/operations.hpp"
@@ -13,15 +12,16 @@ struct Selected {
   std::string_view why;
 };
 
-/// The rung that `named` says, its parameters set; throws when it isn't there.
+/// The rung that `named` names, with its parameters; throws if there is none.
 Selected find_rung(const DeviceState& device, uint32_t operation, std::string_view named);
 
-/// In order: the rung that `named` says ("name" or "name:parameter=value,…"); the saved tuning
-/// table's, where it fits and doesn't refuse; the backend's choice. Throws when what was named
-/// isn't there or refuses the call, and when nothing takes it.
+/// The rung for a call. It is the first of these: the rung that `named` names ("name" or
+/// "name:parameter=value,…"); that of the saved tuning table, if it fits and doesn't refuse; the
+/// backend's choice. Throws if the named rung doesn't exist or refuses the call, and if no rung
+/// takes it.
 Selected select(const DeviceState& device, const Checked& call, std::string_view named);
 
-/// Where a pack's rung runs; `queue` may be nullptr (refuses, workspace_bytes).
+/// The native handles for a pack's rung; `queue` may be nullptr (refuses, workspace_bytes).
 trine_native native_of(const DeviceState& device, void* queue);
 
 /// "name:parameter=value,…"

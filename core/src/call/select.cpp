@@ -1,4 +1,4 @@
-// Which rung runs a call: the one place where that is decided.
+// Chooses the rung for a call. Nothing else does.
 #include <cstdio>
 
 #include "tuning.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kReasonBytes = 512;
 
-/// Asks the rung whether it takes the call; `reason` is then its own. A rung may not even know
-/// flags that its row doesn't take: then nobody asks it.
+/// Asks the rung whether it takes the call; `reason` gets its words. A rung isn't asked about flags
+/// that its row doesn't take, because it may not know them.
 trine_status ask(const DeviceState& device, const Checked& checked, const Selected& found,
                  char (&reason)[kReasonBytes]) {
   if (const char* why = checked.is.untaken(checked.descriptor, found.rung->row.takes)) {

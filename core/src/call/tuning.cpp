@@ -45,12 +45,12 @@ bool read_row(std::string_view line, Tuned& row) {
   return true;
 }
 
-/// Whether a call that asks for `asked` may get the rung without having named it.
+/// Whether a call that asks for the numerics `asked` may get the rung without naming it.
 bool fits(uint32_t asked, uint32_t rung) {
   return rung == TRINE_REPRODUCIBLE || (rung == TRINE_FAST && asked == TRINE_FAST);
 }
 
-/// Finds what the row's rung is on this device, or throws why it can't be.
+/// Finds the row's rung on this device, or throws the reason why there is none.
 Selected resolve(const DeviceState& device, const TuningKey& call, const std::string& rung) {
   const Selected found = find_rung(device, call.get(kOperation), rung);
   if (!fits(call.get(kNumerics), found.rung->row.numerics)) {
@@ -77,8 +77,7 @@ TunedRow prepared(const DeviceState& device, const TuningKey& call, const Tuned&
   return made;
 }
 
-/// A hash of the calls and their rungs: a table measured again that chooses the same has the same
-/// mark.
+/// A hash of the calls and their rungs. A new table that makes the same choices has the same mark.
 std::string mark_of(const std::vector<Tuned>& rows) {
   uint64_t hash = kit::checksum("", 0);
   bool moves = false;
@@ -127,7 +126,7 @@ struct Tables {
   std::map<std::string, const TuningTable*> by_id;
 };
 
-/// The row as it will stand in the file; throws why it can't.
+/// The row as the file will have it; throws if that is impossible.
 Tuned checked(const DeviceState& device, Tuned row) {
   TuningKey call;
   double ignored = 0;
@@ -144,7 +143,7 @@ Tuned checked(const DeviceState& device, Tuned row) {
 
 using Lines = std::map<std::string, std::string>;  ///< of the table, by call
 
-/// Replaces the table where `change` says that it changed its lines. Returns the file's path, or
+/// Replaces the table if `change` returns that it changed the lines. Returns the file's path, or
 /// "".
 template <class Change>
 std::string rewrite(const DeviceState& device, Change change) {
@@ -173,7 +172,7 @@ const TuningTable& load_tuning(const DeviceState& device) {
   const TuningTable*& newest = tables.by_id[device.id];
   if (!newest || newest->generation != generation) {
     std::unique_ptr<TuningTable> table = read_table(device);
-    // None is found without a descriptor: then the file is looked for again.
+    // A file isn't found if descriptors are lacking; then it is looked for again.
     const bool is_passing = !table->found.found && registry::is_short();
     table->generation = is_passing ? 0 : generation;
     if (!is_passing || !newest || newest->generation != 0) {
@@ -200,7 +199,7 @@ const TunedRow* TuningTable::find(const TuningKey& asked) const {
       sum += distance;
       farthest = std::max(farthest, distance);
     }
-    // A factor of two in any extent; an extent of 0 is infinitely far from every other.
+    // At most a factor of two in any extent. An extent of 0 is infinitely far from every other.
     if (!(farthest <= 1) || (nearest && sum >= least)) continue;
     nearest = &row;
     least = sum;

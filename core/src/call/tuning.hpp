@@ -12,16 +12,17 @@ namespace trine::detail {
 struct TunedRow {
   TuningKey call;
   float logs[4] = {};   ///< of the extents, to the base 2
-  Selected choice;      ///< without a rung where the backend's own choice is the best
+  Selected choice;      ///< without a rung if the backend's own choice is the best
   std::string why;      ///< "tuned: 12.3 us against 15.0 us of the default at 1048576 (…)"
-  std::string refused;  ///< why the built-in choice runs instead, when it must
+  std::string refused;  ///< why the built-in choice runs instead, if it does
 };
 
-/// Immutable: a changed one replaces it, and it stays, because Choices refer to its sentences.
+/// Immutable: a changed table replaces it. The old one is kept, because Choices refer to its
+/// sentences.
 struct TuningTable {
   unsigned generation = 0;
   std::vector<TunedRow> rows;  ///< by kind
-  std::string refused;         ///< why none of what is there is used; or ""
+  std::string refused;         ///< why the file that is there isn't used; or ""
   std::string mark = "none";   ///< the same for tables that choose alike; tuning_mark()
   Tuning found;
 
@@ -34,7 +35,7 @@ extern std::atomic<bool> tuning_is_on;
 /// The device's table, read on first use and kept for the process.
 const TuningTable& load_tuning(const DeviceState& device);
 
-/// nullptr where the tables are off. Costs two loads in the steady state.
+/// nullptr if tables are off. Costs two loads in the steady state.
 inline const TuningTable* tuning_of(const DeviceState& device) {
   if (!tuning_is_on.load(std::memory_order_relaxed)) return nullptr;
   const TuningTable* table = device.tuning.load(std::memory_order_acquire);

@@ -15,13 +15,13 @@
 namespace trine::detail {
 namespace {
 
-/// More calls at once than a link, or the cpu, is busy with.
+/// Enough calls at the same time to keep a link or the cpu busy.
 constexpr int kMost = 8;
 
 struct Background {
-  /// With the mutex held: a driver that was loaded before ends after this, so no call loses the
-  /// ground under it. For each device once more, since its driver may have come later than the last
-  /// wait.
+  /// Called with the mutex held. exit() calls handlers in reverse order, so a driver that was
+  /// loaded before this ends after the wait, and no call loses its driver. It is done again for
+  /// each device, because its driver may have been loaded after the last time.
   void wait_at_exit(const void* device) {
     if (std::ranges::find(waited_for, device) != waited_for.end()) return;
     waited_for.push_back(device);
@@ -33,7 +33,7 @@ struct Background {
     });
   }
 
-  /// With the mutex held, but not while a task runs.
+  /// The mutex is held, but not while a task runs.
   void work(std::unique_lock<std::mutex>& lock) {
     while (!waiting.empty()) {
       std::function<void()> task = std::move(waiting.front());
@@ -72,7 +72,7 @@ void run_in_background(const void* device, std::function<void()> task) {
   ++all.threads;
   try {
     kit::without_signals([] { std::thread(run_thread).detach(); });
-  } catch (...) {  // no thread to be had: another comes to it, or this one does it
+  } catch (...) {  // no new thread: another one takes the task, or this one does
     if (all.threads > 1) {
       --all.threads;
       return;

@@ -5,10 +5,9 @@
 
 namespace trine::detail {
 
-/// Runs `task`, which throws nothing, soon and in another thread; before it returns where no thread
-/// is to be had, and in a forked child, which starts none. Tasks begin in the order given, some at
-/// a time. exit() waits for all of them, before the drivers end that had been loaded when a task
-/// first used their `device`.
+/// Runs `task`, which throws nothing, soon in another thread. If there is no thread, as in a forked
+/// child, it runs the task before it returns. Tasks begin in the order given, some at the same
+/// time. exit() waits for all of them, before the drivers of their `device`s end.
 void run_in_background(const void* device, std::function<void()> task);
 
 }  // namespace trine::detail

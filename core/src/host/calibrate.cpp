@@ -1,6 +1,6 @@
-// Measures what a calibration holds: every class of calls at every size of its grid, up to where
-// one takes long or memory ends; in rounds apart in time, the devices in turns at each size, so
-// that what disturbs the machine for a while disturbs all of them, and not the median.
+// Measures a calibration: every class of calls at every size of its grid, up to sizes that take
+// long or don't fit into memory. There are several rounds, and at each size the devices take turns,
+// so that a short disturbance of the machine disturbs all devices alike, and not the median.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kEach = 1.5e-3;                ///< seconds for one figure of one round, on average
 constexpr std::size_t kFewest = 3, kMost = 30;  ///< calls
-constexpr double kLong = 10e-3;  ///< beyond a call that takes so long, the slope says the rest
+constexpr double kLong = 10e-3;  ///< larger calls than one that takes so long are extrapolated
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint64_t kOperandBytes = uint64_t{257} << 20;  ///< 2^26 floats, and one
 
@@ -95,8 +95,8 @@ class Subject {
     if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
   }
 
-  /// One call, to be repeated, on host data, or on resident data until it is done; none where an
-  /// operand is too large.
+  /// A call that can be repeated, on host data or on resident data, with the wait for its end;
+  /// empty if an operand is too large.
   std::function<void()> call(AnyValue sample, Where where, char* input, char* output) {
     if (!fits(sample, double(most_))) return {};
     Views views = views_of(sample);
@@ -171,10 +171,10 @@ class Session {
     steps_ = call_classes().size() * static_cast<std::size_t>(options.rounds);
   }
 
-  /// The rounds that came to their end.
+  /// The number of complete rounds.
   int run() {
     for (int round = 0; round < options_.rounds; ++round) {
-      // By dtype, because each has values of its own.
+      // The operands by dtype, because each has values of its own.
       for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::b8})
         for (std::size_t c = 0; c < call_classes().size(); ++c)
           if (values_of(call_classes()[c]) == dtype && !run_class(round, c)) return round;
@@ -189,7 +189,7 @@ class Session {
     return kind.dtype >= Dtype::b8 ? Dtype::b8 : kind.dtype;
   }
 
-  /// Not before the program has been asked whether to go on: it takes seconds.
+  /// Filled only after the program was asked whether to go on, because it takes seconds.
   void bring(Dtype dtype) {
     if (brought_ == dtype) return;
     fill_with(dtype, host_[0]);
@@ -205,16 +205,16 @@ class Session {
     return true;
   }
 
-  /// A device's calls among those of the others.
+  /// The calls of a device among those of the others.
   struct Turn {
     std::function<void()> call;
-    Subject::Samples* samples;  ///< null: it is there for the others' sake
+    Subject::Samples* samples;  ///< null: the device only disturbs the others, as in a program
     std::vector<double> seconds = {};
   };
 
-  /// All devices with the data in that memory, one call each in turns: as they meet in a program
-  /// that uses them all, with caches, clocks and threads as the others leave them. A device that
-  /// works in the host's memory takes part in each kind of memory.
+  /// Times all devices with the data in that memory, one call each in turns, as in a program that
+  /// uses them all: each finds caches, clocks and threads as the others leave them. A device that
+  /// works in the host's memory takes part for each kind of memory.
   std::vector<Turn> turns_of(std::size_t kind, Where where, const Grid& grid, std::size_t point) {
     const CallClass& which = call_classes()[kind];
     const AnyValue sample = description_of(which.operation).sample(which, grid.extents(point));
@@ -238,8 +238,8 @@ class Session {
     return turns;
   }
 
-  /// After a first call of each that may have to build a kernel. A call that a device can't do, or
-  /// fails at, is left out: `trine verify` says what fails.
+  /// Each device first makes a call that may have to build a kernel. A call that a device refuses
+  /// or fails is left out: `trine verify` reports failures.
   static void take(std::vector<Turn>& turns) {
     const auto fails = [](Turn& turn) {
       try {
@@ -281,8 +281,8 @@ class Session {
     return true;
   }
 
-  /// Whether all calls just below are known, and none takes long. Asked again in each round, since
-  /// a busy machine may have made a short one long.
+  /// Whether the calls of the next smaller sizes were measured and are short. It is asked in each
+  /// round, because a short call may have taken long on a busy machine.
   static bool worth(const Grid& grid, const Subject::Samples& samples, std::size_t point) {
     for (std::size_t d = 0; d < grid.dimensions(); ++d) {
       const std::size_t below = grid.below(point, d);
@@ -310,7 +310,8 @@ std::string now() {
 
 Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
   if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
-  // Before minutes of work: whether it can be kept, and what it is measured under.
+  // Checked before minutes of work: whether the file can be written, and the tuning tables under
+  // which it is measured.
   if (options.save) check_writable();
   std::vector<PersistentKey> keys;
   for (const Device& device : devices) keys.push_back(calibration_key(Access::use(device)));
@@ -321,7 +322,7 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
   std::vector<std::vector<std::string>> rows;
   for (Subject& subject : session.subjects()) {
     rows.push_back(rows_of(subject.finish(now())));
-    // This process goes on with the very figures that later ones will read.
+    // This process uses the same figures as later processes that read the file.
     learn(subject.device(),
           std::make_shared<const Calibration>(calibration_of({.rows = rows.back()})));
   }

@@ -1,4 +1,4 @@
-// The public functions that take an operation: what they do is the same for all.
+// The public functions that take an operation; all operations have the same bodies.
 #include <trine/host.hpp>
 #include <trine/tuning.hpp>
 

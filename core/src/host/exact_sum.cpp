@@ -23,7 +23,7 @@ bool is_zero(const ExactSum::State& state) {
   return std::all_of(state.begin() + 1, state.end(), [](uint64_t word) { return word == 0; });
 }
 
-/// Flags that writers leave: a NaN alone, one infinity, and no number beside them.
+/// The flags that writers may leave: a NaN alone, or one infinity, without a number.
 bool is_state(const ExactSum::State& state) {
   const uint64_t flags = state[0], special = flags & kNotFinite;
   if (flags == 0) return is_zero(state);
@@ -34,8 +34,8 @@ bool is_state(const ExactSum::State& state) {
          (is_zero(state) && (special == 0 || (flags & TRINE_EXACT_NOT_MINUS_ZERO) != 0));
 }
 
-/// The bits of |sum| in a format of `precision` bits, whose denormals end at 2^lowest; infinity at
-/// most.
+/// The bits of |sum| in a format of `precision` bits whose smallest denormal is 2^lowest; at most
+/// infinity.
 uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t infinity) {
   size_t top = kWords;
   while (top > 0 && magnitude[top - 1] == 0) --top;
@@ -44,7 +44,7 @@ uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t 
   const int highest = int(64 * top) - 1 - std::countl_zero(magnitude[top - 1]);
   const int least = lowest - TRINE_EXACT_LOWEST;  // the place of the last denormal's bit
   const int last = std::max(highest - (precision - 1), least);  // of the result's last bit
-  // Above the highest bit there is nothing, so two words have the mantissa alone.
+  // Two words hold the mantissa alone, because there are no bits above the highest one.
   const size_t word = size_t(last) / 64;
   uint64_t mantissa = magnitude[word] >> last % 64;
   if (last % 64 != 0 && word + 1 < kWords) mantissa |= magnitude[word + 1] << (64 - last % 64);
@@ -52,7 +52,7 @@ uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t 
   uint64_t below = magnitude[half / 64] & ((uint64_t{1} << half % 64) - 1);
   for (int w = 0; w < half / 64; ++w) below |= magnitude[w];
   if (bit(half) != 0 && (below != 0 || (mantissa & 1) != 0)) ++mantissa;
-  // A mantissa with its hidden bit raises the exponent by one.
+  // The hidden bit of the mantissa is added to the exponent.
   const auto exponent = uint64_t(last - least);
   if (exponent >= infinity >> (precision - 1)) return infinity;
   return std::min(infinity, (exponent << (precision - 1)) + mantissa);
@@ -83,7 +83,7 @@ T round_state(const ExactSum::State& state) {
   return std::bit_cast<T>(Bits(bits | (negative ? kSign : 0)));
 }
 
-/// Runs `write`, which fills a state of u64 words that it is given.
+/// Calls `write` with a state's u64 words to fill.
 template <class Write>
 ExactSum::State written(Write&& write) {
   ExactSum::State state{};

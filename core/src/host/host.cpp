@@ -21,16 +21,16 @@ namespace trine {
 namespace detail {
 namespace {
 
-/// The work of a stream: all of a call, or its share of one in chunks.
+/// The work of a stream: a whole call, or its share of a call in chunks.
 enum class Part : std::size_t { whole, bring, compute, fetch };
 
 /// Idle streams by device and part, kept with their queues and pinned memory for the next call.
-/// They keep it open. By part, since a queue's copies should keep their direction: CUDA's driver
-/// may order what comes next on a stream, be it a wait or a record, behind all copies of the
+/// They keep the device open. They are kept by part, because a queue's copies should keep their
+/// direction: CUDA's driver may order the next command of a stream behind all copies in the
 /// direction that the stream had before.
 struct StreamSlots {
-  /// A device's idle streams keep so many, of 32 MiB each: more calls at once than a link is busy
-  /// with.
+  /// A device keeps so many idle streams, of 32 MiB each: enough simultaneous calls to keep a link
+  /// busy.
   static constexpr std::ptrdiff_t kRings = 8;
   using Idle = std::array<std::vector<std::unique_ptr<StreamSlot>>, std::size_t(Part::fetch) + 1>;
 
@@ -38,7 +38,7 @@ struct StreamSlots {
   std::map<const DeviceState*, Idle> idle;
 };
 
-/// A stream for the length of a call. One that failed is dropped, not handed on.
+/// A stream for the length of a call. A stream that failed is dropped, not kept.
 class PooledStreamSlot {
  public:
   explicit PooledStreamSlot(const Device& device, Part part, const trine_witness* witness = nullptr)
@@ -112,11 +112,11 @@ class Tracer {
         {static_cast<int>(chunk), std::move(begin), queue.record()});
     queue.flush();
   }
-  /// Memory has been got: what takes time from here on, a step says.
+  /// Memory is allocated; from here on the steps have their times.
   void allocated() {
     if (trace_) trace_->allocation = std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  /// When all has passed.
+  /// Called when all steps have passed.
   void tell() const {
     if (!trace_) return;
     const Clock::time_point passed = Clock::now();
@@ -158,7 +158,7 @@ class HostCall {
 
   HostCall(const HostCall&) = delete;
 
-  /// Refuses what can be refused, before anything moves.
+  /// Makes all checks before anything moves.
   void check() {
     const AnyValue planned = over(operands_);
     check_numerics(options_.numerics, AnyOperation(planned).views().roles[0]);
@@ -238,7 +238,7 @@ class HostCall {
     return all;
   }
 
-  /// Brings what several chunks need with the first of them.
+  /// Copies the parts that several chunks need, with the first of these chunks.
   void bring(StreamSlot& stream, Operands& operands, std::size_t chunk, const Cutting& cutting) {
     tracer_.time(HostStep::Kind::copy_in, chunk, stream.queue, [&] {
       for (std::size_t i = 0; i < operands.size(); ++i)
@@ -297,7 +297,7 @@ class HostCall {
     return all;
   }
 
-  /// Asked before anything moves, since a refused call writes nothing.
+  /// Chosen before anything moves, because a refused call writes nothing.
   bool takes(const std::vector<Operands>& chunks, const Cutting& cutting) const {
     try {
       for (std::size_t s = 0; s < chunks.size(); ++s)
@@ -310,14 +310,14 @@ class HostCall {
     return true;
   }
 
-  /// Where the chunks of an operand lie in its buffer on the device.
+  /// The places of an operand's chunks in its buffer on the device.
   struct Room {
     uint64_t bytes = 0;
     std::vector<uint64_t> offsets;
   };
 
-  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
-  /// A part of what a chunk before has is there.
+  /// Places operand `i` of all chunks one behind the other; with gaps it may take more memory than
+  /// the whole operand. Parts that an earlier chunk has are there already.
   static Room lay_out(std::vector<Operands>& chunks, std::size_t i, const Cutting& cutting) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
@@ -359,28 +359,27 @@ class HostCall {
     return true;
   }
 
-  /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk
-  /// is computed, the next is on its way in and the one before on its way out. False, with nothing
-  /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its
-  /// chunks.
+  /// Computes the call in chunks. Copies in, kernels and copies out have a queue each: while one
+  /// chunk is computed, the next is copied in and the one before is copied out. Returns false, with
+  /// nothing done, if the call isn't cut, or if memory or a thread is lacking.
   bool run_in_chunks(const Cutting& cutting) {
     if (!options_.overlap || !rung_.empty() || cutting.size() < 2) return false;
-    // Elements that are still to be read lie where this chunk's results go, but for one of
-    // matrices.
+    // Elements that are still to be read may lie where this chunk's results go, unless chunks are
+    // whole matrices.
     if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
     PooledStreamSlot in(device_, Part::bring), kernel(device_, Part::compute),
         out(device_, Part::fetch);
     tracer_.allocated();
-    // First, since its end waits for the thread: where something failed, a broken promise ends
-    // that.
+    // The first member, because its destructor waits for the thread. After a failure, a broken
+    // promise ends the thread.
     std::future<void> taken;
     std::vector<std::promise<Event>> computed(chunks.size());
     std::vector<std::future<Event>> moments;
     moments.reserve(chunks.size());
     for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
-    // Takes the chunks back, in a thread of its own: bringing and taking block while bytes move.
+    // Copies the results back in another thread, because both directions block while bytes move.
     auto take_all = [this, &out, &chunks, &cutting, moments = std::move(moments)]() mutable {
       for (std::size_t s = 0; s < chunks.size(); ++s) {
         const Event moment = moments[s].get();

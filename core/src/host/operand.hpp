@@ -12,7 +12,8 @@ class Operand {
   /// `host` is written where the role is an output's, whose view is a HostView.
   Operand(const ConstHostView& host, const Role& role);
 
-  /// Has no memory behind it yet, until it is wrapped or placed: what checks and placement look at.
+  /// The device's view for checks and placement. It has no memory until the operand is wrapped or
+  /// placed.
   const View& view() const { return view_; }
   const ConstHostView& host() const { return host_; }
 
@@ -26,16 +27,15 @@ class Operand {
   /// In place, where the device is a CPU.
   void wrap(const Device& device);
 
-  /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one
-  /// piece; else its rows are packed, narrowest dimension first. Returns how many bytes it takes
-  /// there.
+  /// Chooses the layout on the device. An input whose gaps are small is copied as it is; else its
+  /// rows are packed, narrowest dimension first. Returns the bytes that it takes there.
   uint64_t lay_out();
   /// The buffer may hold all parts of an operand.
   void place(const Buffer& buffer, uint64_t offset);
   void bring(StreamSlot& stream, bool pinned);
   void fetch(StreamSlot& stream, bool pinned);
 
-  /// Lies packed on the device: what is between its rows may be the other parts.
+  /// Packs it on the device, because other parts may lie between its rows.
   Operand part(const Part& part) const;
 
  private:

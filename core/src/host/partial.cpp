@@ -23,7 +23,7 @@ bool is_float(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; 
 bool is_exact_sum(const Partial& p) { return p.function() == Function::sum && is_float(p.dtype()); }
 bool is_tree(const Partial& p) { return p.function() == Function::prod && is_float(p.dtype()); }
 bool has_index(Function f) { return f == Function::argmin || f == Function::argmax; }
-/// The function whose results argmin and argmax look for.
+/// min or max, for argmin or argmax.
 Function value_of(Function f) {
   return f == Function::argmin ? Function::min : f == Function::argmax ? Function::max : f;
 }
@@ -51,8 +51,8 @@ uint64_t rank(Function function, Dtype dtype, uint64_t bits) {
   return value_of(function) == Function::min ? bits : ~bits;
 }
 
-/// A value, and for argmin and argmax where it was seen first; -1, the largest of all, where it
-/// wasn't.
+/// A value, and for argmin and argmax the index at which it was first seen; -1, which counts as the
+/// largest, if it wasn't.
 struct Extremum {
   uint64_t rank, index, bits;
   friend bool operator<(const Extremum& a, const Extremum& b) {
@@ -127,7 +127,7 @@ std::vector<uint64_t> results(const auto& on, Function function, Map map,
   return all;
 }
 
-/// The same elements in the same order, in rows as long as they go at one distance.
+/// The same elements in the same order, as rows that are as long as neighbours have one distance.
 template <AnyView V>
 V in_long_rows(const V& x) {
   if (x.cols == 1) return transposed(x);
@@ -162,8 +162,8 @@ void add_products(Blocks& blocks, const Partial& p, const V& part, int64_t first
   multiply();
 }
 
-/// Writes the state of a part that isn't empty: its reduction, or its place and the value
-/// there.
+/// Writes the state of a part that isn't empty: its result, or the index of its extremum and the
+/// value there.
 template <AnyView V>
 void write_value(State& state, const Partial& p, const V& part, int64_t first, const auto& on) {
   const auto result = [&](Function function, const V& x) {

@@ -23,12 +23,12 @@ struct Block {
 };
 using Blocks = std::vector<Block>;
 
-/// The fewest blocks that are the indices from `first` on, in order; their values are to be filled
-/// in.
+/// The fewest blocks that together are `count` indices from `first` on, in order; the caller fills
+/// in their values.
 Blocks cut_into_blocks(int64_t first, int64_t count);
 
-/// Brings blocks of any order into that of their indices, and multiplies halves into their whole.
-/// Throws Error where two blocks share an index.
+/// Sorts blocks by their indices, and multiplies two halves of a block into one. Throws Error if
+/// two blocks share an index.
 void join_halves(Blocks& blocks, Dtype dtype);
 
 /// The root's value; of no blocks 1. Throws Error where indices are missing.

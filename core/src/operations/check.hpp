@@ -16,8 +16,7 @@ struct Placed {
   uint32_t element = 0;
 };
 
-/// Who a view is, for the sentences ("reduce: output"), and where it stands in the contract's
-/// descriptor.
+/// The name of a view for sentences ("reduce: output"), and its place in the contract's descriptor.
 struct Role {
   const char* operation;
   const char* name;
@@ -25,7 +24,7 @@ struct Role {
   std::size_t offset = 0;
 };
 
-/// How strict a check is about what is only planned.
+/// How strict the check of a planned call is.
 enum class Mode { run, plan };
 
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
@@ -47,11 +46,11 @@ trine_view shape_of(const AnyView& view) {
           view.batch_stride};
 }
 
-/// No element lies twice in memory: from the narrowest dimension outwards, each stride steps over
-/// all before it.
+/// Whether no two elements share memory: from the narrowest dimension on, each stride is longer
+/// than all dimensions before it.
 bool elements_apart(const trine_view& view, uint32_t element);
 
-/// The strides along extents of 0 and 1 mean nothing: gives them values that make a unit stride.
+/// Strides along extents of 0 and 1 have no meaning: sets them so that there is a unit stride.
 void make_canonical(trine_view& view);
 
 inline bool is_empty(const trine_view& view) {
@@ -94,9 +93,9 @@ void visit_number(Dtype dtype, Body&& body) {
   }
 }
 
-/// Refuses what only a rung's name may ask for.
+/// Refuses numerics that only a named rung may have.
 void check_numerics(Numerics numerics, const Role& role);
-/// One of the two directions is walked in steps of 1; what may repeat, in steps of 0.
+/// Whether one of the two strides is 1, or 0 for an input that may repeat.
 void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat = false);
 bool one_of(Dtype dtype, std::initializer_list<Dtype> legal);
 

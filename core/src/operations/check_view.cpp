@@ -51,10 +51,10 @@ bool is_mapped(const BufferState& buffer) {
          !buffer.device->in_place;
 }
 
-/// Two views' elements can't meet although their byte ranges do: where each view's narrow
-/// dimensions make an interval and the wide ones repeat it, take both modulo a distance that
-/// divides all wide strides; if the intervals lie apart there (two sub-matrices of one matrix, side
-/// by side), they do everywhere. Any stride may be the border between narrow and wide.
+/// Whether two views share no element although their byte ranges overlap, like two sub-matrices
+/// side by side. In each view the narrow dimensions form an interval, which the wide dimensions
+/// repeat. Take both intervals modulo a distance that divides all wide strides: if they are apart
+/// there, they are apart everywhere. Any stride may be the border between narrow and wide.
 bool interleaved(const Placed& a, const Placed& b) {
   const Dimensions steps[] = {dimensions(*a.view, a.element), dimensions(*b.view, b.element)};
   const auto apart_from = [&](uint64_t wide) {
@@ -158,7 +158,8 @@ Placed check_view(const View& view, uint32_t element, uint32_t alignment, const 
     refuse(who(role), "needs ", bytes, " bytes from byte ", view.offset, " on, but its buffer has ",
            buffer->facts.bytes, ".");
   }
-  // Each by itself: where a handle is no address, a kernel counts the offset in elements.
+  // Address and offset are checked each by itself, because a kernel counts the offset in elements
+  // if a handle is no address.
   if (bytes != 0 && view.offset % alignment != 0) {
     refuse(who(role), "starts at byte ", view.offset, ", which is not a multiple of ", alignment,
            " bytes.");

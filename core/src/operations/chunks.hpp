@@ -68,15 +68,17 @@ struct CutWish {
 int64_t chunks_of(double bytes, int64_t most = kMostChunks);
 
 /// Ranges of about the same size, all but the last a multiple of `granule` long, none larger than
-/// the first; none where the call goes whole. Wished for, they may be shorter than that.
+/// the first; none where the call goes whole. If the caller asks for a number of chunks, they may
+/// be shorter.
 std::vector<Range> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 
-/// Parts of chains that come before the last one: `terms` by each of `divisors`, in whole granules.
+/// The parts of chains before the last one: `terms` divided by each of `divisors`, in whole
+/// granules.
 std::vector<Range> first_parts(int64_t terms, std::span<const int> divisors, const CutWish& wish);
-/// The last of them, of which there is one at least, halved as long as it pays: what follows it
-/// waits less.
+/// Halves the last range as long as that pays, so that the copy after it waits less. There is at
+/// least one range.
 std::vector<Range> taper(std::vector<Range> parts);
 
 ConstHostView part_of(ConstHostView view, const Part& part);

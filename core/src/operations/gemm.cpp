@@ -39,7 +39,7 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
   gemm.beta = {};
 }
 
-/// Are its chains f64, of operands in f32? Of other dtypes accurate is as reproducible.
+/// Are its chains f64 and its operands f32? For other dtypes accurate is the same as reproducible.
 bool widens(const Gemm& op) {
   return op.numerics == Numerics::accurate && op.a.dtype == Dtype::f32;
 }
@@ -47,19 +47,21 @@ bool widens(const Gemm& op) {
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
-/// How chains come in parts before the last one, of which the results go out in at most `chunks`.
+/// How chains are divided: the parts before the last one, whose results are copied out in at most
+/// `chunks`.
 struct Chains {
   std::span<const int> divisors = {};  ///< first_parts()
   int64_t chunks = kMostChunks;
 };
 
-/// Where both inputs are much of what moves. While a part is computed the next comes, as long or
-/// twice as long: a large GPU multiplies and adds a thousand times while a byte comes.
+/// For products whose inputs are much of the data that moves. While a part is computed, the next is
+/// copied, which is as long or twice as long: a large GPU does a thousand multiply-adds while a
+/// byte is copied.
 Chains chains_of(const Gemm& op, const Work& all, const CutWish& wish) {
   static constexpr int kDoubling[] = {32, 16, 8, 4}, kEven[] = {4, 4};
   const std::span doubling(kDoubling);
-  // Ordinary memory is copied by the host, and slower: parts of k lost 6 and 30 % at 8192 and 4096
-  // of f32.
+  // Pageable memory is copied more slowly, by the host: parts of k would lose there
+  // (docs/decisions/calls-in-chunks.md).
   if (!wish.pinned) return {};
   if (wish.chunks > 0)
     return {doubling.last(std::min<std::size_t>(wish.chunks / 2, doubling.size()))};
@@ -172,8 +174,8 @@ class GemmDescription final : public Description {
     work.extents[2] = double(op.a.cols);
   }
 
-  /// By the batch where there is one; where it computes longer than its inputs travel, by parts of
-  /// the chains, else by rows of a or columns of b, the other input in front.
+  /// Cuts a batch between its matrices. Cuts a product that computes longer than its inputs are
+  /// copied by parts of the chains, else by rows of a or columns of b, after the other input.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics == Numerics::fast) return {};
@@ -195,8 +197,8 @@ class GemmDescription final : public Description {
     Range terms{0, k};
     CutWish rest = wish;
     const bool row_major = op.c.row_stride >= op.c.col_stride;
-    // The larger of two inputs is cut, since nothing starts before the other is there; of about
-    // equal ones the one that lies as c does.
+    // The larger of two inputs is cut, because nothing starts before the other one is there. If
+    // they are about equal, the one with c's layout is cut.
     bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
     if (reads_inputs(any) && !reads_output(any) && !widens(op)) {
       const Chains chains = chains_of(op, all, wish);

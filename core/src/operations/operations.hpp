@@ -51,9 +51,9 @@ struct Empty {
   uint32_t element = 0;
 };
 
-// The key of a call in the tuning table: its kind, packed into a number, and its extents. Left out
-// on purpose: scalars, leading dimensions, alignment. A rung that minds them refuses.
-// (tuning_key.cpp)
+// The key of a call in the tuning table: its kind, packed into a number, and its extents. Scalars,
+// leading dimensions and alignment are left out on purpose: a rung that can't take them refuses
+// (tuning_key.cpp).
 
 /// The fields of a kind, a byte each; the first and the last are every operation's.
 enum Field { kOperation, kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics };
@@ -103,13 +103,13 @@ class Description : public Traits {
   /// Whether its output may be its input, element for element.
   virtual bool goes_in_place(const void*) const { return false; }
   virtual bool reads_inputs(const void*) const { return true; }
-  /// Tells a receipt all of the call but its operands and its scalars of device memory.
+  /// Writes the call to a receipt, without its operands and its scalars of device memory.
   virtual void tell(const void* op, Receipt& receipt) const = 0;
   virtual std::array<const Scalar*, 2> scalars(const void*) const { return {}; }
   /// Fills in what differs between operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
   virtual Cutting cutting(const void*, const CutWish&) const { return {}; }
-  /// Sets what a chunk has otherwise than the whole call, beside the operands.
+  /// Sets the members in which a chunk differs from the whole call, except the operands.
   virtual void take(void*, const Chunk&) const {}
 
   /// The entry of a checked call in a queue's history, and its key in the tuning table.

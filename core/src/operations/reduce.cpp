@@ -16,10 +16,9 @@ constexpr Role kOperands[] = {kInput, kOutput};
 constexpr Role kOfProduct[] = {kInput, kSecond, kOutput};
 constexpr Field kKey[] = {kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics};
 
-// The classes of a calibration. Odd sizes a step apart: what a program brings is seldom a multiple
-// of a tile, and powers of two meet in the same cache sets. Beside 1, a case of its own, stands the
-// first of those that resemble each other. How far up the grid is measured is a matter of time and
-// memory.
+// The classes of a calibration. Sizes are odd, because programs' sizes are seldom multiples of a
+// tile, and powers of two share cache sets. 1 is a special case; the next size is the first of
+// those that behave alike. Time and memory limit how far up the grid is measured.
 constexpr Function kFunctions[] = {Function::sum, Function::prod, Function::max, Function::argmax};
 constexpr Axis kAxes[] = {Axis::all, Axis::each_row, Axis::each_column};
 constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64};
@@ -61,11 +60,11 @@ void check_dtypes(const Reduce& op) {
   }
 }
 
-/// `second` belongs to product, and must match the input.
+/// `second` is for the map product alone, and must match the input.
 void check_second(const Reduce& op) {
   const View &x = op.input, &y = op.second;
   const bool is_there = y.buffer || y.rows != 0 || y.cols != 0;
-  const bool is_of_nothing = x.rows == 0 && x.cols == 0;  // whose second looks like none
+  const bool is_of_nothing = x.rows == 0 && x.cols == 0;  // whose second input must be empty
   if (op.map != Map::product) {
     if (is_there)
       refuse("reduce: second: map ", name(op.map), " takes one input; product takes two.");
@@ -165,7 +164,7 @@ class ReduceDescription final : public Description {
 
   void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Reduce*>(any);
-    // A product reads two elements for each of a sum's, and takes as long as a sum of so many.
+    // A dot product reads two elements for each term, and takes as long as a sum of twice as many.
     const double each = op.map == Map::product ? 2 : 1;
     const double rows = double(op.input.rows), cols = double(op.input.cols);
     const bool columns = op.axis == Axis::each_column, all = op.axis == Axis::all;

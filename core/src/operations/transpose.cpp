@@ -80,7 +80,7 @@ class TransposeDescription final : public Description {
     work.extents[1] = double(op.input.cols);
   }
 
-  /// By the batch where there is one, else by the wider stride of the input.
+  /// Cuts a batch between its matrices, else one matrix along the wider stride of the input.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Transpose*>(any);
     const double moved = bytes(op.input) + bytes(op.output);

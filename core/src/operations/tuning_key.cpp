@@ -82,7 +82,7 @@ bool read_call(std::string_view text, TuningKey& call) {
   }
   for (const int64_t extent : call.extents)
     if (extent < 0) return false;
-  // Whatever else was wrong in it reads otherwise now.
+  // Any other mistake makes the text of the result differ.
   return text_of(call) == whole;
 }
 

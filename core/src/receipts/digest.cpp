@@ -37,7 +37,7 @@ void gather(const ConstHostView& v, uint64_t at, uint64_t bytes, char* to) {
     const int64_t j = first % v.cols, i = first / v.cols % v.rows, b = first / v.cols / v.rows;
     const char* const from = static_cast<const char*>(v.data) +
                              kBytes * (b * v.batch_stride + i * v.row_stride + j * v.col_stride);
-    // Whole rows column by column: neighbours in a column often share a line.
+    // Whole rows are read column by column, because neighbours in a column often share a line.
     const int64_t rows = j == 0 ? std::min(v.rows - i, count / v.cols) : 0;
     const int64_t cols = rows > 0 ? v.cols : std::min(v.cols - j, count);
     const int64_t height = std::max<int64_t>(1, rows);

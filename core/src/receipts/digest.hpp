@@ -1,5 +1,5 @@
-// The digest of a view in host memory. docs/receipts.md defines it: blocks of the logical sequence,
-// hashed in any order, by whoever has them in a cache.
+// The digest of a view in host memory, as docs/receipts.md defines it. Its blocks may be hashed in
+// any order, by any thread that has them in a cache.
 #pragma once
 
 #include <atomic>
@@ -29,9 +29,9 @@ class Digest {
   /// Hashes the blocks of `bytes` bytes from `position`, a multiple of kBlock, on: they lie at
   /// `data`.
   void take(uint64_t position, const char* data, uint64_t bytes);
-  /// Hashes what nobody has hashed, on several threads, and puts all together.
+  /// Hashes the remaining blocks on several threads, and joins all hashes.
   std::string text();
-  /// The elements one behind the other: where they lie, or in `copy`.
+  /// The elements one behind the other: in place, or in `copy`.
   std::string_view sequence(std::string& copy) const;
 
  private:

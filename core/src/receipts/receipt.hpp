@@ -1,4 +1,4 @@
-// Receipts in the making: of a call on host data, and of one on a queue.
+// Makes the receipts of calls on host data and of calls on queues.
 #pragma once
 
 #include <deque>
@@ -21,8 +21,8 @@ ReceiptOperand receipt_operand(std::string_view name, const View& view, bool is_
           {}};
 }
 
-/// A call on host data. It is made before the call writes, and is the witness of whoever reads
-/// the inputs.
+/// A call on host data. It is made before the call writes. Code that reads the inputs shows them to
+/// it.
 class HostReceipt {
  public:
   /// `is_in_place`: the output's memory is the input's.
@@ -48,8 +48,9 @@ Choice run_with_receipt(Queue& queue, const AnyOperation& operation, std::string
 /// Whether calls on the queue leave receipts.
 bool leaves_receipt(Queue& queue);
 
-/// A call on a queue that leaves a receipt: what is read is digested before it, after the queue's
-/// earlier work; the output when the call has ended. Where that can't be, the receipt says why.
+/// A call on a queue that leaves a receipt. Inputs are digested before the call, after the queue's
+/// earlier work; the output when the call has ended. If that is impossible, the receipt has the
+/// reason.
 class QueueReceipt {
  public:
   QueueReceipt(Queue& queue, Receipt begun);

@@ -13,8 +13,8 @@ std::shared_ptr<BufferState> blank_buffer(std::shared_ptr<DeviceState> device) {
   return {new BufferState(std::move(device)), &BufferState::retire, kit::Allocator<BufferState>{}};
 }
 
-/// Has the backend make the buffer: make(device handle, &buffer). One of no bytes is core's alone,
-/// because not every driver knows such a thing.
+/// Lets the backend make the buffer: make(device handle, &buffer). A buffer of no bytes exists in
+/// core alone, because not every driver has such buffers.
 template <class Make>
 std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t bytes, Memory kind,
                                   const char* what, Make&& made) {
@@ -29,7 +29,7 @@ std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t 
   return state;
 }
 
-/// The answer of ask(), asked again as long as memory that was let go of becomes free.
+/// The result of ask(), which is called again as long as dropped memory becomes free.
 template <class Ask>
 trine_status ask_for_memory(const DeviceState& device, uint32_t kind, Ask&& ask) {
   for (;;) {

@@ -12,8 +12,8 @@
 namespace trine::detail {
 namespace {
 
-/// All that was deferred, the eldest first. `mutex` guards it, but for what arrives, since dropping
-/// waits for nobody.
+/// All deferred objects, the oldest first. `mutex` guards the list, but not the arrivals, because
+/// dropping never waits.
 struct Deferred {
   std::mutex mutex;
   std::atomic<DeferredDeletion*> arrived{nullptr};
@@ -101,7 +101,7 @@ void collect() noexcept {
   Deferred& all = deferred();
   if (all.count.load(std::memory_order_relaxed) == 0 || registry::exiting()) return;
   const std::unique_lock lock(all.mutex, std::try_to_lock);
-  if (lock) all.free_some();  // else somebody else is at it
+  if (lock) all.free_some();  // else another thread does it
 }
 
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {

@@ -1,5 +1,5 @@
-// Deferred destruction: what still has work in flight when its last handle goes is kept in one list
-// and freed in passing by later calls, never by waiting.
+// Deferred destruction: an object that still has work in flight when its last handle is dropped
+// goes into one list. Later calls free it, and never wait for it.
 #pragma once
 
 #include "backends/kit/host.hpp"
@@ -21,13 +21,13 @@ struct DeferredDeletion : kit::Allocated {
 /// Frees `dropped` when it has passed(); needs no memory.
 void defer(DeferredDeletion* dropped) noexcept;
 
-/// Frees what has passed, and stops after some few that haven't: a call costs the same however much
-/// is in flight, and the next one goes on there.
+/// Frees objects whose work has passed, and stops after a few whose work hasn't, so that a call
+/// costs the same however much is in flight. The next call goes on there.
 void collect() noexcept;
 
-/// Waits, where memory of `device` and `kind` is exhausted, until some that was dropped is
-/// free, or returns false where there is none. No queue may be locked, since what was dropped may
-/// have to ask it.
+/// Called if memory of `device` and `kind` is exhausted: waits until dropped memory is free, or
+/// returns false if none was dropped. No queue may be locked, because a dropped object may have to
+/// ask it.
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept;
 
 }  // namespace trine::detail

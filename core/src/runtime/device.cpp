@@ -1,4 +1,4 @@
-// Devices by name: what there is, what is absent and why, opening one.
+// Devices by name: the list of devices, the reasons for absent ones, and opening one.
 #include <trine/device.hpp>
 
 #include <algorithm>
@@ -271,7 +271,7 @@ Device open(std::string_view name) {
   return detail::entry([&] { return open_device(name); });
 }
 
-// A lost device can still be asked for its facts.
+// A lost device still gives its facts.
 const Facts& Device::facts() const { return detail::Access::some(*this).facts; }
 const std::string& Device::id() const { return detail::Access::some(*this).id; }
 const std::string& Device::backend() const { return detail::Access::some(*this).backend.name; }

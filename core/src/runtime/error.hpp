@@ -63,8 +63,8 @@ template <class... Words>
   fail(Status::invalid_argument, words...);
 }
 
-/// A thread that is cancelled inside a driver would be unwound through code that expects nothing of
-/// the kind and leaves its locks held. So it is cancelled at the program's next cancellation point.
+/// A thread that is cancelled inside a driver would be unwound through code that isn't made for it
+/// and leaves locks held. So it is cancelled later, at the program's next cancellation point.
 class Uncancelled {
  public:
   Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -156,7 +156,7 @@ trine_status QueueState::allocate_here(uint64_t bytes, trine_buffer** made) {
 trine_status QueueState::grow_scratch(uint64_t bytes) {
   if (bytes <= scratch_facts.bytes) return TRINE_OK;
   const trine_backend& api = device().api;
-  // Half as much again, so that growing inputs don't grow it each time.
+  // It gets half as much again, so that it needn't grow for each larger input.
   const uint64_t wanted = std::max(
       {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
   std::unique_ptr<BufferState> old;

@@ -89,7 +89,7 @@ class Meter {
   }
 
   void measure_memory() {
-    // Larger than any cache of a CPU would be long for one; a GPU needs it to get going.
+    // A size beyond any cache would take a CPU long; a GPU needs it to reach its rate.
     const int64_t count = (device_.facts().kind == DeviceKind::gpu ? int64_t{64} : int64_t{16})
                           << 18;
     try {

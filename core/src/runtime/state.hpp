@@ -220,7 +220,7 @@ struct BufferState : DeferredDeletion {
   kit::Vector<Use> uses_;
 };
 
-/// The one door between handles and states.
+/// The only access from handles to states.
 struct Access {
   template <class Handle>
   static auto& state(Handle& handle) {

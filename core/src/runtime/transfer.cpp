@@ -9,7 +9,8 @@ namespace trine::detail {
 namespace {
 
 constexpr uint64_t kSlot = uint64_t{4} << 20;
-/// Below this the driver's own way through pageable memory is as good, and costs no pinned memory.
+/// Below this size the driver's own copies of pageable memory are as fast, and need no pinned
+/// memory.
 constexpr uint64_t kStaged = uint64_t{4} << 20;
 
 /// One thread per 32 MiB, of at most half the machine: memcpy on one core is slower than the bus.

@@ -1,4 +1,4 @@
-// The words of the API, there and back, and the exception that carries a sentence.
+// Converts values of the API to words and back; the exception that has a sentence.
 #include <trine/lists.h>
 #include <trine/version.h>
 #include <trine/types.hpp>

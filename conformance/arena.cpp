@@ -79,7 +79,7 @@ void Arenas::lay_out(const Case& c) {
   for (const uint64_t size : sizes) before_.emplace_back(size, kMark);
 }
 
-/// Each operand in memory of its own that begins and ends with it.
+/// Each operand has memory of its own, which begins and ends with it.
 void Arenas::lay_out_tight() {
   for (const oracle::Operand& o : oracle::operands(plan_)) {
     places_.push_back({before_.size(), o.view->offset});
@@ -124,7 +124,7 @@ std::string Arenas::judge(std::vector<std::vector<char>>& found, uint32_t numeri
   const oracle::Difference d = oracle::check(expected_, *output.view, numerics, &initial_);
   if (!d.none()) return d.sentence();
 
-  // With the right elements put in, every byte must be the expected one.
+  // After the right elements are put in, every byte must be the expected one.
   copy_elements(right, oracle::origin(*output.view));
   for (size_t a = 0; a < found.size(); ++a) {
     const auto [got, want] = std::mismatch(found[a].begin(), found[a].end(), after_[a].begin());

@@ -1,5 +1,5 @@
-// Host images of a case's memory: where its operands lie among guard zones, what is there before
-// the operation and what must be there after it, to the last byte.
+// Host images of a case's memory: the places of its operands among guard zones, and every byte of
+// the memory before and after the operation.
 #pragma once
 
 #include <cstdint>

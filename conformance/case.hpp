@@ -13,8 +13,8 @@
 
 namespace trine::conformance {
 
-/// Which rungs run a case. The whole ladder is for what every rung may get wrong by itself; a GPU
-/// rung costs a compilation for each new combination of dtype, function and map.
+/// Which rungs run a case. The whole ladder runs cases that each rung may get wrong by itself. On a
+/// GPU each new combination of dtype, function and map of a rung costs a compilation.
 enum class Rungs { kDefault, kLadder };
 
 /// How a case runs.
@@ -24,7 +24,7 @@ struct CaseOptions {
   bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
   bool fast = false;                 ///< runs once more asking for fast numerics
   bool parameters = false;           ///< every rung with every combination of its parameters
-  bool far = false;         ///< memory too wide for guard zones: elements are copied one row each
+  bool far = false;         ///< memory too wide for guard zones: elements are copied row by row
   std::string detail = {};  ///< further words of the name
 };
 

@@ -45,8 +45,8 @@ const std::vector<Case>& all_cases() {
     TRINE_OPERATIONS(TRINE_ADD_CASES)
 #undef TRINE_ADD_CASES
     std::vector<Case> all = list.take(), unique;
-    // Lists overlap (a size that is also a layout): the first to name a case has it; what either
-    // asks of it, it does.
+    // Lists overlap (a size that is also a layout): the first list that names a case keeps it, and
+    // the case does what any list asks of it.
     std::unordered_map<std::string, size_t> seen;
     for (Case& c : all) {
       const auto [at, fresh] = seen.emplace(c.name, unique.size());

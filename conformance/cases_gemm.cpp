@@ -106,9 +106,9 @@ void add_small(List& list) {
         const std::string name = lay_out(op, mask, s.m % 8 == 0 ? 0 : 1);
         list.add(op, name, Values::kUniform, {.rungs = Rungs::kLadder, .quick = mask % 3 == 0});
       }
-  // Odd rows and columns: without gaps, where every second matrix begins between vectors, of odd
-  // sides or with an even m or k that isn't the length of one; and even sides with gaps of one
-  // element.
+  // Odd rows and columns. Some have no gaps, so that every second matrix begins between vectors;
+  // among them are even m and k that aren't the length of a row or column. Others have even sides
+  // and gaps of one element.
   enum Odd { kSides, kLengths, kGaps };
   for (int mask = 0; mask < 4; ++mask)
     for (const int64_t side : {23, 31, 39, 47, 55, 63})
@@ -162,7 +162,7 @@ void add_values(List& list) {
     }
 }
 
-/// Several of the largest blocks each way, and several of their stages of k.
+/// Several of the largest blocks in each direction, and several of their stages of k.
 void add_blocks(List& list, uint32_t dtype, uint32_t numerics) {
   for (int mask = 0; mask < 4; ++mask) {
     trine_gemm op = plan(dtype, {261, 517, 150}, 3, mask % 2 == 0 ? 0 : -5, 2);
@@ -182,8 +182,8 @@ void add_parameters(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64}) add_blocks(list, dtype, TRINE_REPRODUCIBLE);
 }
 
-/// For rungs that split operands into parts, divide k and add sums up afterwards: chains of several
-/// such sums, of values that have no parts, and a product so large that fast chooses such a rung.
+/// For rungs that split operands into parts, divide k and add sums afterwards: chains of several
+/// such sums, values that have no parts, and a product so large that fast chooses such a rung.
 void add_parts(List& list) {
   for (Values values : oracle::all_values())
     if (oracle::suits(values, TRINE_F32))

@@ -124,7 +124,7 @@ void add_long(List& list) {
     }
 }
 
-/// Values that only show when partial states of several threads or groups meet.
+/// Values whose mistakes only show when partial states of several threads or groups are merged.
 void add_long_values(List& list) {
   constexpr int64_t kLong = (1 << 18) + 13;
   // Columns that groups share, by rows of the memory and by parts of them.
@@ -152,8 +152,8 @@ void add_long_values(List& list) {
       }
 }
 
-/// Sums that a work-item's few doubles don't hold though neighbours are alike; for one sum's own
-/// rungs the long ones are several chunks a work-item, on large GPUs too.
+/// Sums that a work-item's few doubles don't hold, although neighbours are alike. For the rungs of
+/// one sum the long ones are several chunks a work-item, on large GPUs too.
 void add_cancelling(List& list) {
   for (Values values : {Values::kCancelModerate, Values::kCancelSlowly})
     for (uint32_t dtype : kFloats)
@@ -194,8 +194,8 @@ void add_few_columns(List& list) {
     add_dense(list, sum(TRINE_EACH_COLUMN, TRINE_F32, (1 << 20) + 5003, 4), values, kLadder);
 }
 
-/// An infinity behind numbers that a work-item's few doubles don't hold: whoever stops there still
-/// has to see it.
+/// An infinity behind numbers that a work-item's few doubles don't hold: a kernel that stops at
+/// these must still find it.
 void add_late(List& list) {
   for (uint32_t dtype : kFloats)
     for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT})
@@ -309,7 +309,7 @@ void add_parameters(List& list) {
   const Options all = {.rungs = Rungs::kLadder, .parameters = true};
   for (uint32_t dtype : {TRINE_F32, TRINE_I32})
     add_dense(list, sum(TRINE_ALL, dtype, 1, 70001), Values::kUniform, all);
-  // Which a GPU's atomic addition takes for zero.
+  // Values that a GPU's atomic addition takes for zero.
   add_dense(list, sum(TRINE_ALL, TRINE_F32, 1, 1025), Values::kDenormal, all);
 }
 
@@ -406,8 +406,8 @@ void add_dots(List& list) {
                 {.rungs = Rungs::kLadder, .quick = true});
       add_dense(list, dot(TRINE_EACH_ROW, dtype, 11, 389), values, kLadder);
       add_dense(list, dot(TRINE_EACH_COLUMN, dtype, 389, 11), values, kLadder);
-      // One factor for all: what cancels in the first input cancels in the products, whatever their
-      // range.
+      // All elements have one factor, so elements that cancel in the first input cancel in the
+      // products, whatever their range.
       trine_reduce scaled = dot(TRINE_ALL, dtype, 1, 5003);
       scaled.second.col_stride = 0;
       list.add(scaled, "by repeated", values, kLadder);

@@ -88,7 +88,7 @@ void add_layouts(List& list) {
   for (uint32_t size : kSizes)
     list.add(plan(size, 15, 17, 50), "dense", Values::kUniform,
              {.rungs = Rungs::kLadder, .quick = size == 4});
-  // Batches whose groups, the last one too, are whole pieces of eight bytes.
+  // Batches whose groups, the last one too, are whole multiples of eight bytes.
   list.add(plan(1, 3, 5, 4096), "dense", Values::kUniform,
            {.rungs = Rungs::kLadder, .quick = true});
   list.add(plan(1, 15, 17, 136), "dense", Values::kUniform, {.rungs = Rungs::kLadder});

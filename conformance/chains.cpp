@@ -59,7 +59,7 @@ Moves::Outcome Moves::chain(uint64_t seed) {
     const uint64_t offset =
         places.once_in(2) ? 0 : uint64_t(places.below(20)) * trine_dtype_size(o.dtype);
     const uint64_t end = offset + uint64_t(bytes);
-    // A GPU's is the device's own, whose end checkers of memory know to the byte.
+    // On a GPU it is the device's memory, whose end memory checkers know to the byte.
     const Buffer buffer = is_cpu ? memory.emplace_back(device_, end, places).buffer
                                  : Buffer(device_, std::max<uint64_t>(end, 1));
     views.push_back(view_in(buffer, offset, v, o.dtype));
@@ -97,7 +97,7 @@ Moves::Outcome Moves::chain(uint64_t seed) {
   queue.wait();
   auto& whole = std::get<trine_gemm>(host.op);
   if (g.a.cols == 0 && ends_empty && !trine_continues(&g)) {
-    // Without any term the last of several calls finds a chain that is +0.
+    // Without any term the last of several calls continues a chain that is +0.
     whole.flags |= TRINE_CONTINUES;
     std::memset(whole.c.memory, 0, host.bytes(2));
   }

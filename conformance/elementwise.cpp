@@ -65,7 +65,7 @@ Image after(Queue& queue, const Buffer& buffer, Image image, const Layout& layou
   return image;
 }
 
-/// A scalar that the host knows, or an element of device memory that is written late on `queue`.
+/// A scalar: a number of the host, or an element of device memory that is written late on `queue`.
 template <class T>
 struct RandomScalar {
   T value;

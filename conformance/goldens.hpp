@@ -1,5 +1,5 @@
-// Golden digests: what the oracle found for each case, committed, so that no host, compiler or
-// later change of the oracle itself can move a result unseen.
+// Golden digests: the oracle's result for each case, committed, so that no host, compiler or later
+// change of the oracle can change a result unseen.
 #pragma once
 
 #include <cstdint>

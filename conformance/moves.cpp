@@ -140,7 +140,7 @@ struct Worker {
       queue = Queue(cpu), memory = Buffer::wrap(cpu, end.host, end.layout.bytes);
     }
   }
-  /// Whatever became of the call, nothing may be in flight when memory goes.
+  /// Nothing may be in flight when memory is freed, even after a failed call.
   ~Worker() {
     try {
       if (queue) queue.wait();
@@ -191,9 +191,9 @@ void lay_out(End& source, End& target, Dice& dice) {
 
 }  // namespace
 
-// The producer writes the source late, the copy waits for that by an event; then the producer,
-// behind an event of the copy, spoils the source, and the consumer, behind the same, reads the
-// target. The target must hold the producer's first data.
+// The producer writes the source late, and the copy waits for that by an event. After an event of
+// the copy, the producer overwrites the source, and the consumer reads the target. The target must
+// hold the producer's first data.
 Moves::Outcome Moves::copy(uint64_t seed) {
   Dice dice(seed);
   End source, target;

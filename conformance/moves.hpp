@@ -1,6 +1,6 @@
-// Fills, elementwise commands, products in parts, and copies between a device and whatever else
-// there is: random views of all three dimensions, behind work of the far side that comes late,
-// every byte outside checked.
+// Fills, elementwise commands, products in parts, and copies between a device and all others:
+// random views of all three dimensions, after late work of the other side. Every byte outside is
+// checked.
 #pragma once
 
 #include <trine/trine.hpp>

@@ -24,17 +24,18 @@ struct Options {
   std::string filter;                ///< only cases whose name contains this
   uint32_t operation = 0;            ///< only this trine_operation; 0: all
   bool stop_at_failure = false;      ///< the first failure ends it: is there any?
-  /// Calls made up from `seed`, `seed` + 1, … on each device for so long, instead of the cases; 0:
-  /// that of `seed`; negative: the cases. Filters are "operation", "fill" and "copy".
+  /// Seconds in which calls from the seeds `seed`, `seed` + 1, … run on each device instead of the
+  /// cases; 0: only the call of `seed`; negative: the cases. Filters are "operation", "fill" and
+  /// "copy".
   double random_seconds = -1;
   uint64_t seed = 1;
   std::vector<std::string> require;  ///< backends that must be there ("cpu", "opencl")
   // Both are called from several threads, one at a time.
   std::function<void(const Progress&)> progress;
   std::function<bool()> stop;  ///< asked before each run of a case: true ends it with what there is
-  /// Waits until the function that it is given, itself given a time to wait, says that all devices
-  /// are done; false ends it without them, with what there is, and threads that are still at work
-  /// when verify() returns. Empty: waits.
+  /// Gets a function that waits for a given time and returns whether all devices are done, and
+  /// calls it until they are. If it returns false, the run ends without them: the report has what
+  /// is there, and threads still work when verify() returns. Empty: waits for all.
   std::function<bool(const std::function<bool(std::chrono::milliseconds)>&)> await;
 };
 

@@ -93,8 +93,8 @@ bool Runner::wanted(const std::string& rung) const {
          rung.substr(0, rung.find(':')) == options_.rung;
 }
 
-/// A device opened with options ("cpu:threads=1") differs from the plain one in how work is split:
-/// there, cases large enough to be split run by default, the others not at all.
+/// A device opened with options ("cpu:threads=1") splits work otherwise than the plain one. There
+/// the default rung runs cases that are large enough to be split; the other cases don't run.
 bool Runner::splits(const Case& c) const {
   constexpr double kLeast = 1 << 18, kMost = 1 << 24;
   const double bytes = oracle::bytes_moved(c.plan);
@@ -134,7 +134,7 @@ void Runner::fail(const Case& c, const std::string& rung, const std::string& wha
   report_.failures.push_back({device_.id(), rung, c.name, what});
 }
 
-/// A default that refuses is a hole in the library; a rung named outright may refuse.
+/// A default that refuses is a defect of the library; a named rung may refuse.
 void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
   const bool f64 = c.dtype == "f64" || c.name.find("->f64") != std::string::npos ||
                    c.name.find("accurate") != std::string::npos;
@@ -217,8 +217,8 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
   return outcome;
 }
 
-/// Operands too far apart for images: elements are copied through strided views, untouched memory
-/// stays unmapped.
+/// Operands that are too far apart for images: elements are copied through strided views, so
+/// untouched memory stays unmapped.
 Runner::Outcome Runner::run_far(const Case& c, const Turn& turn, oracle::HostOperation& host,
                                 const std::vector<Buffer>& buffers) {
   std::vector<View> views;
@@ -347,8 +347,8 @@ void Runner::move(Moves::Kind kind, uint64_t seed) {
 }
 
 void Runner::run_random(uint64_t seed) {
-  // A kind that is asked for by its name takes every seed, so those of the list behind the cases
-  // can be repeated.
+  // A kind of call that the filter names takes every seed, so that the calls after the cases can be
+  // repeated.
   for (int kind = 0; kind < Moves::kKinds; ++kind)
     if (options_.filter == Moves::name(Moves::Kind(kind))) return move(Moves::Kind(kind), seed);
   const int64_t number = Dice(~seed).below(8);  // not the first one that the call itself draws

@@ -44,7 +44,7 @@ std::string shortcoming(const std::string& wanted) {
   return reason;
 }
 
-/// Skipping everything for want of a backend must not look like success where it is required.
+/// If a required backend is missing, skipping everything must not look like success.
 void require(const std::vector<std::string>& required, Report& report) {
   for (const std::string& wanted : required) {
     const std::string reason = shortcoming(wanted);
@@ -154,7 +154,7 @@ class Race {
   }
 
   void run_list(Runner& runner) {
-    // The quick ones first: they were chosen to find most in least time.
+    // The quick cases run first: they were chosen to find most defects in the least time.
     for (const Case* c : cases_) {
       const bool goes_on = step(runner, c->name, runner.runs_of(*c), [&] { runner.run(*c); });
       if (!goes_on) return;

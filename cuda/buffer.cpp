@@ -43,7 +43,7 @@ bool is_pinned(const void* begin, uint64_t bytes) {
 
 namespace {
 
-// Neither is ever destroyed: buffers may be freed while the process exits.
+// The list and its mutex are never destroyed, because buffers may be freed while the process exits.
 constinit std::mutex pins_mutex;
 constinit Pin* pins = nullptr;
 

@@ -19,7 +19,7 @@ Event::Event(Device& on, bool signalled_by_host) : trine_event(on, signalled_by_
 Event::~Event() {
   if (gpu::is_forked()) return;
   if (by_host) {
-    signal();  // nobody can any more, and whoever waits must not wait for ever
+    signal();  // nobody can signal it any more, and waiting threads must not wait for ever
     device_.give_back(flag_);
   } else if (!device_.is_lost()) {
     const Current current(device_, std::nothrow);

@@ -77,8 +77,8 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
   return buffer.release();
 }
 
-// Elsewhere the driver may keep a copy of such memory and decide when the two meet; writing through
-// it would be lost silently.
+// On other devices the driver may keep a copy of such memory and decide when it is updated, so
+// writes through it could be lost silently.
 trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   if (!target.has(TRINE_CAN_SHARE_MEMORY)) {
     kit::fail(TRINE_UNSUPPORTED,

@@ -62,7 +62,7 @@ void store_binary(const CacheKey& key, const unsigned char* binary, std::size_t 
   const auto text = [](const void* data, std::size_t size) {
     return std::string_view(static_cast<const char*>(data), size);
   };
-  // Not made to last: an entry that a power cut damaged is compiled again.
+  // The file isn't synchronised to the disk: an entry that a power cut damaged is compiled again.
   kit::replace_file(path, {text(&header, sizeof header), text(binary, bytes)}, false);
 }
 

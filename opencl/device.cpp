@@ -33,7 +33,7 @@ Device::Device(int device_index)
 // memory aligned no better than an element.
 bool Device::uses_host_memory_in_place() {
   constexpr std::size_t kWords = 16, kBytes = kWords * sizeof(uint32_t);
-  // Static, because a fill whose wait failed may still come; one device is opened at a time.
+  // Static, because a fill may still run after its wait has failed; one device is opened at a time.
   alignas(64) static uint32_t memory[kWords + 1];
   uint32_t* const host = memory + 1;
   std::fill_n(host, kWords, 0u);

@@ -1,5 +1,5 @@
-// Events: a marker in a queue, or a user event that the host completes. And the places for their
-// time stamps, which are taken back when nothing writes there any more.
+// Events: a marker in a queue, or a user event that the host completes. Also the places for their
+// time stamps, which are used again when nothing writes there any more.
 #include <memory>
 
 #include "opencl/objects.hpp"
@@ -50,7 +50,7 @@ Event::Event(Device& on, bool signalled_by_host) : trine_event(on, signalled_by_
 
 Event::~Event() {
   if (gpu::is_forked()) return;
-  // Nobody can signal it any more, so whoever waits must not wait for ever.
+  // Nobody can signal it any more, so it is completed: waiting threads must not wait for ever.
   if (by_host && !signalled_) driver().clSetUserEventStatus(moment_.marker.get(), CL_COMPLETE);
   device_.stamps.give_back(moment_.stamp, std::move(moment_.marker));
 }

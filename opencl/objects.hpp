@@ -90,7 +90,7 @@ class Stamps {
   explicit Stamps(Device& device) : device_(device) {}
 
   Stamp take();
-  /// `marker` stands behind the stamp's kernel: the place is used again when it has passed.
+  /// `marker` comes after the stamp's kernel: when it has passed, the place is used again.
   void give_back(const Stamp& stamp, HeldEvent marker);
   /// Nanoseconds of the device's clock; the stamp's event has passed.
   uint64_t read(const Stamp& stamp);
@@ -162,7 +162,7 @@ struct Queue final : trine_queue {
   bool is_profiled() const { return profiled_; }
   void record_time(const Stamp& stamp);
   void note_work() { has_new_work_ = true; }
-  /// Puts a marker behind the work so far and sees that the device comes to it.
+  /// Puts a marker behind the work so far, and flushes the queue so that the device reaches it.
   void mark(HeldEvent& marker);
 
   Device& device_;

@@ -150,7 +150,8 @@ T ExactSum::round() const {
   for (int c = sum.low_; c < half >> 5; ++c) below_half |= sum.chunks_[c] != 0;
   if (bit(last - 1) != 0 && (below_half || (mantissa & 1) != 0)) ++mantissa;
 
-  // A mantissa with its implicit bit raises the exponent field by one, so the parts just add up.
+  // The implicit bit of the mantissa adds one to the exponent field, so the two parts are simply
+  // added.
   const Bits magnitude = (Bits(last - kLowestPosition) << F::kMantissaBits) + Bits(mantissa);
   const T rounded = magnitude >= F::kExponentMask ? kInfinity : std::bit_cast<T>(magnitude);
   return negative ? -rounded : rounded;

@@ -19,9 +19,9 @@ class ExactSum {
   template <class T>
   void add_product(T x, T y);
 
-  /// Counts everything added so far `times` times (a broadcast view). times < 2^40.
+  /// Multiplies the sum by `times`, as a broadcast view needs it. times < 2^40.
   void multiply(uint64_t times);
-  /// Adds what another sum has seen.
+  /// Adds another sum.
   void merge(const ExactSum& other);
 
   /// The sum rounded once to nearest-even, by the design's rules for NaN, Inf, overflow and zero.

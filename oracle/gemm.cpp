@@ -58,13 +58,14 @@ const char* element(const trine_view& v, int64_t b, int64_t i, int64_t j) {
   return origin(v) + element_offset(v, sizeof(T), b, i, j);
 }
 
-/// Where the chain of an element of C begins. `c` is read only when the operation asks for it.
+/// The value with which the chain of an element of C begins. `c` is read only when the operation
+/// asks for it.
 template <class S, class T>
 T begin(const trine_gemm& op, T alpha, const char* c) {
   return trine_continues(&op) && alpha != T(0) ? T(load<S>(c)) : T(0);
 }
 
-/// alpha, beta and C, after the chain. `c` is read only when beta asks for it.
+/// Applies alpha, beta and C to the chain. `c` is read only if beta isn't 0.
 template <class S, class T>
 S finish(const trine_gemm& op, T acc, T alpha, T beta, const char* c) {
   const bool has_chain = op.a.cols != 0 || trine_continues(&op);

@@ -17,7 +17,7 @@ struct Position {
   int64_t batch, row, col;
 };
 
-/// The positions to look at where all of C would take too long: corners, edges, random ones.
+/// The positions that are checked if all of C would take too long: corners, edges, random ones.
 std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint64_t seed);
 
 /// The results at these positions, one after the other in memory of op.dtype; C is read, not

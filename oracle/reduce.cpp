@@ -1,4 +1,5 @@
-// The reference of reduce. A "line" is what one result is made of: the whole view, a row, a column.
+// The reference of reduce. A "line" has the elements of one result: the whole view, a row or a
+// column.
 #include "reduce.hpp"
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 16;
 
-/// Where the elements of a line lie; strides in bytes.
+/// The places of a line's elements; strides are in bytes.
 struct Lie {
   const char* first;
   int64_t row_pitch, col_pitch;
 };
 
-/// Strided elements in logical row-major order, and what each is multiplied by in a sum of
-/// products: the element of the second input, or itself.
+/// Strided elements in logical row-major order, and the factor of each in a sum of products: the
+/// element of the second input, or the element itself.
 struct Line : Lie {
   int64_t rows, cols;
   Lie second;
@@ -66,7 +67,7 @@ void for_each_pair(const Line& line, int64_t row_begin, int64_t row_end, Visit&&
   }
 }
 
-/// A line with what strides of 0 repeat taken once, and how often it counts. Sums need no more.
+/// A line without the repetitions of strides of 0, and how often it counts. That suffices for sums.
 struct Broadcast {
   Line line;
   uint64_t times;

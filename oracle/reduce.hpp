@@ -17,8 +17,7 @@ void reference(const trine_reduce& op);
 /// floats). Infinite where an intermediate result may overflow or underflow in some order.
 std::vector<double> error_bounds(const trine_reduce& op);
 
-/// The dtype and the length that the operation's result must have: the caller of a test or
-/// benchmark need not repeat the rule.
+/// The dtype and the length that the operation's result must have.
 uint32_t result_dtype(uint32_t function, uint32_t map, uint32_t dtype);
 int64_t result_count(uint32_t axis, int64_t rows, int64_t cols);
 

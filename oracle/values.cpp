@@ -204,7 +204,8 @@ struct Structured {
     return p < partner ? value : -value;
   }
 
-  /// A number, half of its last place, and -1, 0 or 1 smallest denormals; the rest cancels.
+  /// A number, half of its last place, and the smallest denormal times -1, 0 or 1; all other
+  /// elements cancel.
   T halfway() const {
     const int64_t p = (at.position + int64_t(hash % uint64_t(at.length))) % at.length;
     if (at.length < 3) return Make<T>::uniform(random(p));
@@ -315,8 +316,8 @@ int64_t grain_of(const trine_view& v, const Extents& e, int64_t grain) {
   return reach < e.batch * e.rows * e.cols ? e.batch * e.rows * e.cols : grain;
 }
 
-/// Puts elements [first, first + count) of the view's logical order where they belong, in runs of a
-/// row: blocks of random bits don't care how short the rows are.
+/// Writes elements [first, first + count) of the view's logical order to their places, by runs
+/// within a row. Blocks of random bits don't depend on the length of rows.
 template <class T>
 void scatter(const trine_view& v, const Extents& e, int64_t first, int64_t count, const T* block) {
   const int64_t pitch = v.col_stride * int64_t(sizeof(T));

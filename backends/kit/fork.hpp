@@ -1,7 +1,7 @@
-// Forks. A child has its parent's memory, but of its threads only the one that forked: what the
-// others held is locked for ever, and what they began never ends. So a child that was forked while
-// something was in use goes on with state of its own (generation()), and lets go of its parent's
-// without a call.
+// Forks. A child has its parent's memory, but only the thread that forked: locks of other threads
+// stay locked for ever, and their work never ends. So a child that was forked while something was
+// in use goes on with state of its own (generation()), and drops its parent's objects without a
+// call to drivers.
 #pragma once
 
 #include <pthread.h>

@@ -70,9 +70,9 @@ inline void put_back(const Before& before) {
 
 }  // namespace handlers_details
 
-/// As long as it lives, a library may do to signals what it likes: at the end the handlers of the
-/// process are as the first of those that live at a time found them, and so are the thread's mask
-/// and its stack for handlers. 15 us.
+/// While it lives, a library may change the signals' handlers. At its end the process has the
+/// handlers that the first of simultaneous objects found, and the thread has its old mask and its
+/// old stack for handlers.
 class HandlersKept {
  public:
   HandlersKept() {

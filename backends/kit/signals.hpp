@@ -6,10 +6,10 @@
 
 namespace trine::kit {
 
-/// start() with signals blocked: the threads that it starts, a driver's among them, block them for
-/// ever, and the caller's mask is as before. But for those that a thread raises by what it does
-/// itself: where they are blocked the program ends without its handler, which may be there to bring
-/// memory in, or to say where it crashed.
+/// Calls start() with signals blocked: the threads that it starts, also a driver's, block them for
+/// ever; the caller's mask is as before. Signals that a thread raises by its own instructions
+/// aren't blocked: the program would end without its handler, which may load memory or report the
+/// crash.
 template <class Start>
 decltype(auto) without_signals(Start&& start) {
   struct Blocked {

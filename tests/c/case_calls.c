@@ -37,6 +37,7 @@ trine_status call_on_host(uint32_t operation, const void* descriptor) {
     const uint32_t dtype = bits(t->element_size);
     return trine_host_transpose(on_host(&t->input, dtype), on_host(&t->output, dtype), &options);
   }
+  if (operation != TRINE_GEMM) return kLeftOut;
   const trine_gemm* g = descriptor;
   options.continues = (uint32_t)trine_continues(g);
   options.numerics = g->numerics;
@@ -78,6 +79,7 @@ static trine_status run(trine_queue_t* queue, uint32_t operation, const void* de
                                          .output = on_device(resident, &t->output, dtype)};
     return trine_run_transpose(queue, &transpose, NULL, NULL);
   }
+  if (operation != TRINE_GEMM) return kLeftOut;
   const trine_gemm* g = descriptor;
   const trine_gemm_t gemm = {.numerics = g->numerics,
                              .alpha = value(g->dtype, g->alpha),

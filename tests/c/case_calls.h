@@ -13,6 +13,9 @@ typedef struct Image {
   uint64_t bytes;
 } Image;
 
+/* The answer for a case that a language can't write. No call returns it. */
+static const trine_status kLeftOut = TRINE_NOT_READY;
+
 /* `descriptor` is the trine_reduce, trine_transpose or trine_gemm that `operation` says. */
 trine_status call_on_host(uint32_t operation, const void* descriptor);
 /* Copies the images to the queue's device, runs the operation there and copies them back. */

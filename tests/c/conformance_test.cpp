@@ -21,5 +21,9 @@ TEST(conformance, through_c) {
   trine_device_close(device);
 }
 
+TEST(conformance, a_new_operation_is_left_out_until_c_calls_it) {
+  EXPECT_EQ(call_on_host(TRINE_OPERATION_COUNT + 1, nullptr), kLeftOut);
+}
+
 }  // namespace
 }  // namespace trine::conformance

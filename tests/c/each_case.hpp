@@ -13,9 +13,6 @@
 
 namespace trine::conformance {
 
-/// The caller's answer for a case that its language can't write: no call returns it.
-constexpr trine_status kLeftOut = TRINE_NOT_READY;
-
 /// A way to call a case: it takes the operation, whose views point into the images, and the images.
 struct Road {
   const char* name;

@@ -129,6 +129,7 @@ int call_fortran(uint32_t operation, const void* descriptor) {
   switch (operation) {
     case TRINE_REDUCE: return reduce(descriptor);
     case TRINE_TRANSPOSE: return transpose(descriptor);
-    default: return gemm(descriptor);
+    case TRINE_GEMM: return gemm(descriptor);
+    default: return kNotInFortran;
   }
 }

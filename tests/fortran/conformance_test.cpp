@@ -13,5 +13,9 @@ TEST(conformance, through_fortran) {
   each_case({{"Fortran", call}});
 }
 
+TEST(conformance, a_new_operation_is_left_out_until_fortran_calls_it) {
+  EXPECT_EQ(call_fortran(TRINE_OPERATION_COUNT + 1, nullptr), kNotInFortran);
+}
+
 }  // namespace
 }  // namespace trine::conformance

@@ -103,8 +103,9 @@ bool Runner::splits(const Case& c) const {
 
 std::vector<Runner::Turn> Runner::turns(const Case& c) const {
   std::vector<Turn> turns;
+  const std::vector<RungInfo>& ladder = ladders_[c.plan.index()];
+  if (ladder.empty()) return turns;  // the backend doesn't have the operation
   if (c.tight) {
-    const std::vector<RungInfo>& ladder = ladders_[c.plan.index()];
     const RungInfo& rung = ladder[c.seed % ladder.size()];
     const bool named = c.rungs == Rungs::kLadder && rung.numerics != Numerics::vendor;
     return {{named ? rung.name : "", c.fast && !named ? Numerics::fast : Numerics::reproducible}};
@@ -118,7 +119,7 @@ std::vector<Runner::Turn> Runner::turns(const Case& c) const {
     if (c.fast) turns.push_back({"", Numerics::fast});
   }
   if (c.rungs == Rungs::kDefault) return turns;
-  for (const RungInfo& rung : ladders_[c.plan.index()]) {
+  for (const RungInfo& rung : ladder) {
     if (rung.numerics == Numerics::vendor) continue;
     for (const std::string& name : c.parameters ? combinations(rung) : std::vector{rung.name})
       if (wanted(name)) turns.push_back({name});

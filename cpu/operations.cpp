@@ -1,4 +1,4 @@
-// Rungs, choice and launch of the contract: one generic road, taken once per operation.
+// Rungs, choice and launch of the contract: the same functions for every operation.
 #include <array>
 #include <cstring>
 #include <span>
@@ -56,7 +56,7 @@ const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint3
   return typed(operation, nullptr, [&](auto ladder, const auto*) {
     *count = static_cast<std::int32_t>(ladder.size());
     *stride = sizeof ladder[0];
-    return &ladder[0].row;
+    return ladder.empty() ? nullptr : &ladder[0].row;
   });
 }
 

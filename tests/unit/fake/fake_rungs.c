@@ -12,6 +12,10 @@
 #define FAKE_NAP 0 /* nanoseconds that each launch sleeps */
 #endif
 
+#ifndef FAKE_LACKS
+#define FAKE_LACKS 0 /* the operation that has no rung */
+#endif
+
 static const char* const thread_values[] = {"64", "128", "256"};
 static const char* const finish_values[] = {"atomic", "two"};
 static const trine_parameter parameters[] = {
@@ -43,7 +47,7 @@ enum { NAIVE, TUNED_RUNG, PICKY };
 
 const trine_rung* fake_rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   *stride = sizeof(trine_rung);
-  switch (operation) {
+  switch (operation == FAKE_LACKS ? 0 : operation) {
 #define TRINE_ROWS(VALUE, word, ...) \
   case TRINE_##VALUE: *count = sizeof word##_rows / sizeof(trine_rung); return word##_rows;
     TRINE_OPERATIONS(TRINE_ROWS)
@@ -80,6 +84,7 @@ trine_status fake_choose(trine_device* device, const trine_call* call, trine_sel
   if (dtype != 0 && dtype == fake_dtype_refused(device->index)) {
     return fake_error(TRINE_UNSUPPORTED, "it has no such arithmetic");
   }
+  if (call->operation == FAKE_LACKS) return fake_error(TRINE_UNSUPPORTED, "it has no rung for it");
   const int tuned = call->operation != TRINE_TRANSPOSE;
   selection->rung = tuned ? TUNED_RUNG : NAIVE;
   memset(selection->values, 0, sizeof selection->values);

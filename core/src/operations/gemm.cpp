@@ -82,6 +82,7 @@ class GemmDescription final : public Description {
                      .is_cut = true,
                      .reads_only = false,
                      .moves_bits = false,
+                     .has_scalars = true,
                      .largest_side = 0x1p20,
                      .size_words = " of n x n x n"}) {}
 

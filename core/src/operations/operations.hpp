@@ -83,6 +83,7 @@ struct Traits {
   bool is_cut;                  ///< large calls on host data go in chunks
   bool reads_only;              ///< moves memory at the rate of reading: the output is small
   bool moves_bits;              ///< whatever the dtype: a NaN has a payload
+  bool has_scalars;             ///< alpha and beta
   double largest_side;          ///< of the sizes at which devices are compared
   std::string_view size_words;  ///< of those sizes, after n
 };

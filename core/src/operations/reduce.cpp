@@ -112,6 +112,7 @@ class ReduceDescription final : public Description {
                      .is_cut = false,
                      .reads_only = true,
                      .moves_bits = false,
+                     .has_scalars = false,
                      .largest_side = 0x1p40,
                      .size_words = " elements"}) {}
 

@@ -28,6 +28,7 @@ class TransposeDescription final : public Description {
                      .is_cut = true,
                      .reads_only = false,
                      .moves_bits = true,
+                     .has_scalars = false,
                      .largest_side = 0x1p20,
                      .size_words = " of n x n"}) {}
 

@@ -58,6 +58,13 @@ std::string digest_now(const ConstHostView& view, Counted as) {
   return text_of(digest, keeps(false));
 }
 
+/// `operation`: its word in a receipt. All elementwise calls have them.
+bool has_scalars(std::string_view operation) {
+  for (const Description* const one : descriptions())
+    if (name(one->operation) == operation) return one->has_scalars;
+  return true;
+}
+
 }  // namespace
 
 Receipt begin_receipt(const AnyOperation& operation) {
@@ -226,7 +233,7 @@ std::string Receipt::json() const try {
   word("function", function);
   word("map", map);
   word("axis", axis);
-  if (operation == "gemm" || operation == "axpby" || operation == "scalar")
+  if (detail::has_scalars(operation))
     detail::append(text,
                    cat(",\"alpha\":", detail::json_of(alpha), ",\"beta\":", detail::json_of(beta)));
   if (continues) detail::append(text, ",\"continues\":true");

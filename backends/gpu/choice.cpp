@@ -19,14 +19,21 @@ Preferred preferred(const Target& target, const trine_call& call) {
   }
 }
 
-bool computes_in(const Request& request, uint32_t dtype) {
-  if (request.call.operation == TRINE_GEMM) {
-    const auto& op = request.as<trine_gemm>();
-    return op.dtype == dtype || (dtype == TRINE_F64 && trine_is_accurate(&op));
-  }
-  if (request.call.operation != TRINE_REDUCE) return false;
-  const auto& op = request.as<trine_reduce>();
+bool computes_in(const trine_reduce& op, uint32_t dtype) {
   return op.dtype == dtype || op.result_dtype == dtype;
+}
+bool computes_in(const trine_transpose&, uint32_t) { return false; }  // it moves bits
+bool computes_in(const trine_gemm& op, uint32_t dtype) {
+  return op.dtype == dtype || (dtype == TRINE_F64 && trine_is_accurate(&op));
+}
+bool computes_in(const Request& request, uint32_t dtype) {
+  switch (request.call.operation) {
+#define TRINE_COMPUTES(VALUE, word, ...) \
+  case TRINE_##VALUE: return computes_in(request.as<trine_##word>(), dtype);
+    TRINE_OPERATIONS(TRINE_COMPUTES)
+#undef TRINE_COMPUTES
+    default: return false;
+  }
 }
 
 bool takes(const Variant& variant, const Request& request) {

@@ -8,6 +8,7 @@
 
 #include "backends/gpu/gemm_problem.hpp"
 #include "backends/gpu/variant.hpp"
+#include "backends/kit/error.hpp"
 
 namespace trine::gpu {
 
@@ -16,8 +17,17 @@ constexpr const char* kTooMany =
 
 constexpr const char* kTypes[] = {"float", "double", "int"};
 constexpr const char* kFloat[] = {"float"};
+[[noreturn]] inline void fail_without_kernel(uint32_t dtype) {
+  kit::fail(TRINE_UNSUPPORTED, "gemm has no kernel for dtype %u", dtype);
+}
+/// The index in kTypes.
 inline int type_index(uint32_t dtype) {
-  return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
+  switch (dtype) {
+    case TRINE_F32: return 0;
+    case TRINE_F64: return 1;
+    case TRINE_I32: return 2;
+    default: fail_without_kernel(dtype);
+  }
 }
 
 /// A group of a kernel: its tile of C, its work-items, its elements of local memory, its width in
@@ -49,12 +59,12 @@ inline const char* refuse_tiles(const Request& request, const Group& group) {
 }
 
 inline void push_scalar(Launch& launch, uint32_t dtype, const trine_scalar& x) {
-  if (dtype == TRINE_F32)
-    launch.f32(x.f32);
-  else if (dtype == TRINE_F64)
-    launch.f64(x.f64);
-  else
-    launch.i32(x.i32);
+  switch (dtype) {
+    case TRINE_F32: launch.f32(x.f32); break;
+    case TRINE_F64: launch.f64(x.f64); break;
+    case TRINE_I32: launch.i32(x.i32); break;
+    default: fail_without_kernel(dtype);
+  }
 }
 
 inline void push_scaling(Launch& launch, const trine_gemm& op, const Problem& p) {

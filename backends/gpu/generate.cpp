@@ -222,12 +222,23 @@ void print_opencl(const Job& job, const std::string& file) {
   write_if_changed(job.output / (file + ".cl"), pasted.text);
 }
 
+void check_ladders(const Job& job) {
+  for (uint32_t operation : {TRINE_OPERATIONS(TRINE_VALUE)}) {
+    const auto rungs = std::ranges::count_if(
+        variants_of(operation), [&](const Variant& one) { return one.backends & job.backend; });
+    if (rungs > kMaxRungs)
+      fail(std::string("a ladder of ") + job.name() + " has " + std::to_string(rungs) +
+           " rungs: raise kMaxRungs in backends/gpu/variant.hpp");
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 6) fail("cuda|opencl|emulated SOURCE OUTPUT ARCHITECTURES FILE…");
   const Job job{words[1], words[2], words[3], words[4]};
   const std::vector<std::string> files(words + 5, words + count);
+  check_ladders(job);
   for (int r = 0; const Variant* variant = variant_at(r); ++r) {
     if (!std::string(variant->file).ends_with(std::string("/") + variant->name)) {
       fail(std::string("variant ") + variant->name + " must have a file of its name, not " +

@@ -17,7 +17,6 @@ struct Ladders {
         if (variant.backends & backend) add(of[operation - 1], variant);
   }
   static void add(Ladder& ladder, const Variant& variant) {
-    if (ladder.count == kMaxRungs) return;
     trine_rung rung{};
     rung.size = sizeof rung;
     rung.numerics = variant.numerics;

@@ -6,8 +6,6 @@
 
 namespace trine::gpu {
 
-constexpr int kMaxRungs = 64;  // an operation and backend
-
 /// Variants of `operation` that `backend` has, in the variants' order; rungs as the contract wants
 /// them.
 struct Ladder {

@@ -27,7 +27,7 @@ struct Target {
   bool (*runs_here)(trine_device&, const Variant&) = nullptr;
 
   /// Can `variant` run here: is there code of it for this device, and did its self-check pass
-  /// (which runs now if it hasn't yet)? For choose_…, which may name no variant that can't.
+  /// (which runs now if it hasn't yet)? prefer_… may name no variant that can't.
   bool runs(const Variant& variant) const { return !runs_here || runs_here(*device, variant); }
   bool has(uint64_t capabilities) const {
     return (facts->capabilities & capabilities) == capabilities;
@@ -57,6 +57,7 @@ struct Macro {
 };
 
 constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
+constexpr int kMaxRungs = 64;               // an operation and backend
 constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
 
 constexpr int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }

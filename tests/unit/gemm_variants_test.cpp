@@ -173,6 +173,13 @@ TEST(GemmRows, CoverEveryElementOnce) {
 }
 
 /// A tile's name says its size; what is launched, and what the choice weighs, has it.
+// Not as if it were an integer.
+TEST(GemmRows, HaveNoKernelForOtherDtypes) {
+  Launch launch;
+  EXPECT_THROW(type_index(TRINE_F16), trine::kit::Failure);
+  EXPECT_THROW(push_scalar(launch, TRINE_F16, {}), trine::kit::Failure);
+}
+
 TEST(GemmRows, TilesAreWhatTheirNamesSay) {
   const trine_device_facts facts = gpu();
   for (const std::string_view rung : {"warp_specialized", "tensor_specialized"}) {

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "backends/kit/host.hpp"
-#include "backends/kit/launcher.hpp"
+#include "backends/kit/mpi_job.hpp"
 #include "mask.hpp"
 #include "threads.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/kit/launcher.hpp"
+#include "backends/kit/mpi_job.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -49,7 +49,7 @@ TEST(Devices, OpenByNameAndAreTheSameAgain) {
   EXPECT_FALSE(noop == open("fake:0"));
 }
 
-// As many launchers as kit/launcher.hpp knows.
+// As many launchers as kit/mpi_job.hpp knows.
 TEST(Devices, RanksOfANodeTakeTurns) {
   const char* const launchers[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                       {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},

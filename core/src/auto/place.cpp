@@ -7,7 +7,7 @@
 #include <deque>
 #include <mutex>
 
-#include "backends/kit/launcher.hpp"
+#include "backends/kit/mpi_job.hpp"
 #include "calibration.hpp"
 #include "core/src/call/run.hpp"
 #include "core/src/runtime/state.hpp"

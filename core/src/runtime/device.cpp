@@ -7,7 +7,7 @@
 #include <map>
 
 #include "backends/kit/handlers.hpp"
-#include "backends/kit/launcher.hpp"
+#include "backends/kit/mpi_job.hpp"
 #include "backends/kit/options.hpp"
 #include "backends/kit/signals.hpp"
 #include "state.hpp"

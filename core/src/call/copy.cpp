@@ -56,13 +56,13 @@ Rectangles rectangles_of(const trine_view& source, const trine_view& target, uin
 void enqueue_rectangles(QueueState& queue, trine_direction direction, const trine_view& source,
                         const trine_view& target, const Rectangles& rectangles) {
   for_each_copy(rectangles, direction, source, target, [&](const trine_copy& copy) {
-    queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
+    queue.expect(queue.device().api.copy(queue.timeline->queue, &copy), "copying");
   });
 }
 
 void enqueue(QueueState& queue, trine_direction direction, const trine_view& source,
              const trine_view& target, const Rectangles& rectangles) {
-  const std::lock_guard lock(queue.line->mutex);
+  const std::lock_guard lock(queue.timeline->mutex);
   queue.log({.what = "copy"});
   enqueue_rectangles(queue, direction, source, target, rectangles);
 }
@@ -80,7 +80,7 @@ void copy_host(const Queue& handle, trine_direction direction, const ConstHostVi
     const trine_view &from = in ? here : there, &to = in ? there : here;
     const Rectangles rectangles = rectangles_of(from, to, element);
     if (rectangles.empty()) return;
-    Access::use(view.buffer).used_on(queue.line);
+    Access::use(view.buffer).used_on(queue.timeline);
     enqueue(queue, direction, from, to, rectangles);
   });
 }
@@ -127,8 +127,8 @@ void copy(Queue& handle, const View& source, const View& target) {
     const Rectangles rectangles = rectangles_of(from, to, element);
     if (rectangles.empty()) return;
     if (&near == &far) {
-      Access::use(source.buffer).used_on(queue.line);
-      Access::use(target.buffer).used_on(queue.line);
+      Access::use(source.buffer).used_on(queue.timeline);
+      Access::use(target.buffer).used_on(queue.timeline);
       return enqueue(queue, TRINE_DEVICE_TO_DEVICE, from, to, rectangles);
     }
     near.check();
@@ -147,8 +147,8 @@ void fill(Queue& handle, const View& target, const void* element) {
     trine_view to;
     check_view(target, bytes, bytes, role, &queue.device(), Mode::run, to);
     if (is_empty(to)) return;
-    Access::use(target.buffer).used_on(queue.line);
-    const std::lock_guard lock(queue.line->mutex);
+    Access::use(target.buffer).used_on(queue.timeline);
+    const std::lock_guard lock(queue.timeline->mutex);
     queue.log({.what = "fill"});
     queue.fill(to, element, bytes, "filling");
   });

@@ -47,7 +47,7 @@ void fold(trine_elementwise& call) {
 }  // namespace
 
 void use(QueueState& queue, const View& view) {
-  if (BufferState* buffer = Access::state(view.buffer).get()) buffer->used_on(queue.line);
+  if (BufferState* buffer = Access::state(view.buffer).get()) buffer->used_on(queue.timeline);
 }
 
 void enqueue(QueueState& queue, trine_elementwise& command, const char* what) {
@@ -55,7 +55,7 @@ void enqueue(QueueState& queue, trine_elementwise& command, const char* what) {
   if (!device.api.elementwise)
     fail(Status::unsupported, device.id, ": ", what, ": this backend has no elementwise commands.");
   fold(command);
-  queue.expect(device.api.elementwise(queue.line->queue, &command), what);
+  queue.expect(device.api.elementwise(queue.timeline->queue, &command), what);
 }
 
 void enqueue_axpby(Queue& handle, const Scalar& alpha, const View& x, const Scalar& beta,
@@ -88,7 +88,7 @@ void enqueue_axpby(Queue& handle, const Scalar& alpha, const View& x, const Scal
     call.v = call.out;
     use(queue, alpha.element()), use(queue, beta.element());
     use(queue, x), use(queue, y);
-    const std::lock_guard lock(queue.line->mutex);
+    const std::lock_guard lock(queue.timeline->mutex);
     queue.log({.what = "axpby", .dtype = name(x.dtype).data()});
     enqueue(queue, call, "axpby");
   });
@@ -113,7 +113,7 @@ void enqueue_scalar(Queue& handle, Arithmetic function, const Scalar& x, const S
                            0,           p.number, q.number,
                            out.view,    out.view, out.view};
     use(queue, x.element()), use(queue, y.element()), use(queue, result);
-    const std::lock_guard lock(queue.line->mutex);
+    const std::lock_guard lock(queue.timeline->mutex);
     queue.log({.what = "scalar", .dtype = name(result.dtype).data()});
     enqueue(queue, call, "scalar");
   });

@@ -65,7 +65,7 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
                  const trine_workspace& space) {
   const trine_backend& api = queue.device().api;
   const registry::Pack& pack = *selected.rung->pack;
-  const trine_native native = native_of(queue.device(), api.queue_native(queue.line->queue));
+  const trine_native native = native_of(queue.device(), api.queue_native(queue.timeline->queue));
   void* const state = queue.pack_state(pack, native);
   if (!api.queue_call) {
     const trine_status status =
@@ -80,7 +80,7 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
   std::unique_ptr<PackCall> made(new PackCall{
       {}, &queue, &pack.api, native, state, selected.selection, space, checked.call.operation, {}});
   std::memcpy(&made->descriptor, &checked.descriptor, checked.is.descriptor_bytes);
-  queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()),
+  queue.expect(api.queue_call(queue.timeline->queue, &PackCall::run, made.get()),
                "enqueueing a pack's rung");
   static_cast<void>(made.release());
 }
@@ -112,7 +112,7 @@ trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock,
 /// Launches a checked call. `has_space` is set when its workspace is there: before that, nothing is
 /// enqueued.
 void hand_over(QueueState& queue, Checked& checked, const Selected& selected, bool& has_space) {
-  std::unique_lock lock(queue.line->mutex);
+  std::unique_lock lock(queue.timeline->mutex);
   Logged entry{.operation = checked.call.operation,
                .what = name(checked.is.operation).data(),
                .rung = selected.rung->row.name};
@@ -134,8 +134,9 @@ void hand_over(QueueState& queue, Checked& checked, const Selected& selected, bo
   if (selected.rung->pack) {
     launch_pack(queue, selected, checked, space);
   } else {
-    queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
-                 "launching");
+    queue.expect(
+        queue.device().api.launch(queue.timeline->queue, &selected.selection, &call, &space),
+        "launching");
   }
   if (!all.is_followed) return;
   if (all.temporary) all.then.v = *all.temporary;
@@ -171,7 +172,7 @@ Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) 
       selected.why = "the workspace of the fast rung doesn't fit in the memory that is free";
       hand_over(queue, call, selected, has_space);
     }
-    return choice_of(queue.line->device, call.is.operation, selected);
+    return choice_of(queue.timeline->device, call.is.operation, selected);
   });
 }
 

@@ -62,13 +62,13 @@ Buffer memory_for(Queue& handle, uint64_t bytes) {
     collect();
     const auto allocate_here = [&](auto*, auto** made) {
       return ask_for_memory(queue.device(), TRINE_MEMORY_DEVICE, [&] {
-        const std::unique_lock lock(queue.line->mutex);
+        const std::unique_lock lock(queue.timeline->mutex);
         return queue.allocate_here(bytes, made);
       });
     };
     Buffer buffer;
     Access::state(buffer) =
-        make(queue.line->device, bytes, Memory::device, "allocating a buffer", allocate_here);
+        make(queue.timeline->device, bytes, Memory::device, "allocating a buffer", allocate_here);
     return buffer;
   });
 }
@@ -82,51 +82,51 @@ std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* hos
 BufferState::~BufferState() {
   if (!device->may_call()) return;
   for (const Use& use : uses_) {
-    if (use.moment) use.line->device->api.event_destroy(use.moment);
+    if (use.moment) use.timeline->device->api.event_destroy(use.moment);
   }
   if (handle) device->api.buffer_free(handle);
 }
 
-void BufferState::used_on(const std::shared_ptr<Timeline>& line) {
-  if (last_.load(std::memory_order_acquire) == line.get()) return;
+void BufferState::used_on(const std::shared_ptr<Timeline>& timeline) {
+  if (last_.load(std::memory_order_acquire) == timeline.get()) return;
   const std::lock_guard lock(mutex_);
-  const auto same = [&](const Use& use) { return use.line == line; };
+  const auto same = [&](const Use& use) { return use.timeline == timeline; };
   if (std::ranges::none_of(uses_, same)) {
     // Nobody remembers for ever queues that are gone. One of them is perhaps the last user, and its
     // address free for another.
     last_.store(nullptr, std::memory_order_release);
     std::erase_if(uses_, [](const Use& use) {
-      const std::unique_lock held(use.line->mutex, std::try_to_lock);
-      return held && use.line->is_over();
+      const std::unique_lock held(use.timeline->mutex, std::try_to_lock);
+      return held && use.timeline->is_over();
     });
-    uses_.push_back({line});
+    uses_.push_back({timeline});
   }
-  last_.store(line.get(), std::memory_order_release);
+  last_.store(timeline.get(), std::memory_order_release);
 }
 
 /// Has the queue passed what it had been given when the buffer was let go? A queue that somebody is
 /// waiting for right now is asked later instead of waited for.
 bool BufferState::has_passed(Use& use) noexcept {
   // The queue may be of another device: copies between devices use buffers of both.
-  const DeviceState& on = *use.line->device;
+  const DeviceState& on = *use.timeline->device;
   const trine_backend& api = on.api;
   if (use.passed) return true;
   if (use.moment) return use.passed = api.event_query(use.moment) != TRINE_NOT_READY;
-  const std::unique_lock lock(use.line->mutex, std::try_to_lock);
+  const std::unique_lock lock(use.timeline->mutex, std::try_to_lock);
   if (!lock) return false;
-  if (!use.line->queue) return use.passed = use.line->is_over();
-  if (!use.line->can_be_asked() || api.queue_query(use.line->queue) != TRINE_NOT_READY) {
+  if (!use.timeline->queue) return use.passed = use.timeline->is_over();
+  if (!use.timeline->can_be_asked() || api.queue_query(use.timeline->queue) != TRINE_NOT_READY) {
     return use.passed = true;
   }
   trine_event* moment = nullptr;
   trine_status status = api.event_create(on.handle, 0, &moment);
   if (status == TRINE_OK) {
-    status = api.event_record(moment, use.line->queue);
+    status = api.event_record(moment, use.timeline->queue);
     if (status != TRINE_OK) api.event_destroy(moment);
   }
   // Nothing passes on a lost device any more; any other failure is tried again later.
   if (status != TRINE_OK) return use.passed = status == TRINE_DEVICE_LOST;
-  on.notice(api.queue_flush(use.line->queue));
+  on.notice(api.queue_flush(use.timeline->queue));
   use.moment = moment;
   return false;
 }

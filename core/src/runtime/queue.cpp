@@ -23,16 +23,18 @@ std::shared_ptr<QueueState> blank_queue(std::shared_ptr<DeviceState> device) {
 
 std::shared_ptr<QueueState> make_queue(const std::shared_ptr<DeviceState>& device) {
   auto state = blank_queue(device);
-  const auto create = [&] { return device->api.queue_create(device->handle, &state->line->queue); };
+  const auto create = [&] {
+    return device->api.queue_create(device->handle, &state->timeline->queue);
+  };
   device->expect(kit::without_signals(create), "creating a queue");
   return state;
 }
 
 std::shared_ptr<QueueState> adopt_queue(const std::shared_ptr<DeviceState>& device, void* native) {
   auto state = blank_queue(device);
-  device->expect(device->api.queue_adopt(device->handle, native, &state->line->queue),
+  device->expect(device->api.queue_adopt(device->handle, native, &state->timeline->queue),
                  "adopting a queue");
-  state->line->is_adopted = true;
+  state->timeline->is_adopted = true;
   return state;
 }
 
@@ -45,9 +47,9 @@ std::shared_ptr<EventState> make_event(const std::shared_ptr<DeviceState>& devic
 }
 
 std::shared_ptr<EventState> record(QueueState& queue) {
-  auto state = make_event(queue.line->device, false);
-  const std::lock_guard lock(queue.line->mutex);
-  queue.expect(queue.device().api.event_record(state->handle, queue.line->queue),
+  auto state = make_event(queue.timeline->device, false);
+  const std::lock_guard lock(queue.timeline->mutex);
+  queue.expect(queue.device().api.event_record(state->handle, queue.timeline->queue),
                "recording an event");
   return state;
 }
@@ -71,10 +73,10 @@ struct Bridge : DeferredDeletion {
 void bridge(QueueState& queue, const std::shared_ptr<EventState>& event) {
   auto made = std::make_unique<Bridge>();
   made->source = event;
-  made->signal = make_event(queue.line->device, true);
+  made->signal = make_event(queue.timeline->device, true);
   {
-    const std::lock_guard lock(queue.line->mutex);
-    queue.expect(queue.device().api.queue_wait_event(queue.line->queue, made->signal->handle),
+    const std::lock_guard lock(queue.timeline->mutex);
+    queue.expect(queue.device().api.queue_wait_event(queue.timeline->queue, made->signal->handle),
                  "waiting for an event of another backend");
   }
   Bridge* const kept = made.release();
@@ -91,17 +93,17 @@ void bridge(QueueState& queue, const std::shared_ptr<EventState>& event) {
 void wait_for(QueueState& queue, const std::shared_ptr<EventState>& event) {
   event->device->check();
   if (&event->device->api != &queue.device().api) return bridge(queue, event);
-  const std::lock_guard lock(queue.line->mutex);
-  queue.expect(queue.device().api.queue_wait_event(queue.line->queue, event->handle),
+  const std::lock_guard lock(queue.timeline->mutex);
+  queue.expect(queue.device().api.queue_wait_event(queue.timeline->queue, event->handle),
                "waiting for an event");
 }
 
 void wait(QueueState& queue) {
   Helpers finished;
   {
-    const std::lock_guard lock(queue.line->mutex);
-    queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
-    queue.line->has_work = false;
+    const std::lock_guard lock(queue.timeline->mutex);
+    queue.expect(queue.device().api.queue_wait(queue.timeline->queue), "waiting for the queue");
+    queue.timeline->has_work = false;
     finished = queue.finish_helpers();
     queue.throw_failure();
     queue.logged = 0;
@@ -172,19 +174,19 @@ Queue Queue::adopt(const Device& device, void* native) {
 
 Device Queue::device() const {
   if (!state_) detail::refuse("This Queue is empty: make one of a device first.");
-  return Access::device(state_->line->device);
+  return Access::device(state_->timeline->device);
 }
 
 void* Queue::native() const {
   const QueueState& queue = Access::use(*this);
-  return queue.device().api.queue_native(queue.line->queue);
+  return queue.device().api.queue_native(queue.timeline->queue);
 }
 
 void Queue::flush() {
   detail::entry([&] {
     QueueState& queue = Access::use(*this);
-    const std::lock_guard lock(queue.line->mutex);
-    queue.expect(queue.device().api.queue_flush(queue.line->queue), "flushing the queue");
+    const std::lock_guard lock(queue.timeline->mutex);
+    queue.expect(queue.device().api.queue_flush(queue.timeline->queue), "flushing the queue");
   });
 }
 
@@ -196,9 +198,9 @@ bool Queue::done() {
   return detail::entry([&] {
     QueueState& queue = Access::use(*this);
     // Whoever holds the queue is waiting for it, or enqueuing: either way it isn't done.
-    const std::unique_lock lock(queue.line->mutex, std::try_to_lock);
+    const std::unique_lock lock(queue.timeline->mutex, std::try_to_lock);
     if (!lock) return false;
-    const trine_status status = queue.device().api.queue_query(queue.line->queue);
+    const trine_status status = queue.device().api.queue_query(queue.timeline->queue);
     if (status == TRINE_NOT_READY) return false;
     queue.expect(status, "querying the queue");
     return true;

@@ -16,7 +16,7 @@ EventState::~EventState() {
 }
 
 QueueState::QueueState(std::shared_ptr<DeviceState> on)
-    : line(std::allocate_shared<Timeline>(kit::Allocator<Timeline>{}, std::move(on))) {}
+    : timeline(std::allocate_shared<Timeline>(kit::Allocator<Timeline>{}, std::move(on))) {}
 
 /// Runs when nothing is in flight any more (or when the constructor of a handle failed).
 QueueState::~QueueState() {
@@ -28,34 +28,34 @@ QueueState::~QueueState() {
   for (trine_buffer* old : outgrown) device().api.buffer_free(old);
 }
 
-bool QueueState::passed() noexcept { return line->is_over(); }
+bool QueueState::passed() noexcept { return timeline->is_over(); }
 
 void QueueState::retire(QueueState* state) noexcept {
   const Uncancelled uncancelled;
   state->helpers.clear();  // nobody is left to hear of their failures
-  Timeline& line = *state->line;
-  if (!line.queue || !line.device->may_call()) {
+  Timeline& timeline = *state->timeline;
+  if (!timeline.queue || !timeline.device->may_call()) {
     delete state;
     return;
   }
-  const trine_backend& api = line.device->api;
+  const trine_backend& api = timeline.device->api;
   bool in_flight = false;
   {
-    const std::lock_guard lock(line.mutex);
-    if (line.can_be_asked() && api.queue_query(line.queue) == TRINE_NOT_READY) {
+    const std::lock_guard lock(timeline.mutex);
+    if (timeline.can_be_asked() && api.queue_query(timeline.queue) == TRINE_NOT_READY) {
       trine_event* tail = nullptr;
-      if (api.event_create(line.device->handle, 0, &tail) == TRINE_OK &&
-          api.event_record(tail, line.queue) == TRINE_OK &&
-          api.queue_flush(line.queue) == TRINE_OK) {
-        line.tail = tail;
+      if (api.event_create(timeline.device->handle, 0, &tail) == TRINE_OK &&
+          api.event_record(tail, timeline.queue) == TRINE_OK &&
+          api.queue_flush(timeline.queue) == TRINE_OK) {
+        timeline.tail = tail;
         in_flight = true;
       } else {  // no memory for a deferred end: end now
         if (tail) api.event_destroy(tail);
-        line.device->notice(api.queue_wait(line.queue));
+        timeline.device->notice(api.queue_wait(timeline.queue));
       }
     }
-    api.queue_destroy(line.queue);
-    line.queue = nullptr;
+    api.queue_destroy(timeline.queue);
+    timeline.queue = nullptr;
   }
   if (in_flight) {
     defer(state);
@@ -102,8 +102,8 @@ namespace {
 /// Waits for a helper's work; a failure there becomes one of `queue`.
 void finish(QueueState& queue, QueueState& helper) noexcept {
   const DeviceState& far = helper.device();
-  const std::lock_guard lock(helper.line->mutex);
-  const trine_status status = far.api.queue_wait(helper.line->queue);
+  const std::lock_guard lock(helper.timeline->mutex);
+  const trine_status status = far.api.queue_wait(helper.timeline->queue);
   if (status == TRINE_OK) return;
   far.notice(status);
   try {
@@ -117,8 +117,8 @@ void finish(QueueState& queue, QueueState& helper) noexcept {
 
 void QueueState::keep(std::shared_ptr<QueueState> helper, Helpers& finished) {
   const auto works = [](const std::shared_ptr<QueueState>& one) {
-    const std::lock_guard lock(one->line->mutex);
-    return one->device().api.queue_query(one->line->queue) == TRINE_NOT_READY;
+    const std::lock_guard lock(one->timeline->mutex);
+    return one->device().api.queue_query(one->timeline->queue) == TRINE_NOT_READY;
   };
   const auto done = std::stable_partition(helpers.begin(), helpers.end(), works);
   for (auto one = done; one != helpers.end(); ++one) {
@@ -148,7 +148,7 @@ void QueueState::throw_failure() {
 
 trine_status QueueState::allocate_here(uint64_t bytes, trine_buffer** made) {
   const trine_backend& api = device().api;
-  if (api.queue_allocate) return api.queue_allocate(line->queue, bytes, made);
+  if (api.queue_allocate) return api.queue_allocate(timeline->queue, bytes, made);
   return api.buffer_allocate(device().handle, bytes, TRINE_MEMORY_DEVICE, made);
 }
 
@@ -165,7 +165,7 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
   } else if (scratch) {
     old = std::make_unique<BufferState>(line->device);
     old->facts.kind = TRINE_MEMORY_DEVICE;
-    old->used_on(line);
+    old->used_on(timeline);
   }
   trine_buffer* grown = nullptr;
   trine_status status = allocate_here(wanted, &grown);
@@ -233,10 +233,11 @@ void QueueState::fill(const trine_view& view, const void* element, uint32_t byte
   const Rectangles rectangles = take_apart(view, view, bytes);
   const bool dense = rectangles.whole && rectangles.height * rectangles.outer == 1;
   if (!dense && api.fill_view)
-    return expect(api.fill_view(line->queue, &view, element, bytes), what);
+    return expect(api.fill_view(timeline->queue, &view, element, bytes), what);
   // An old backend: a run of elements at a time.
   const auto run = [&](uint64_t offset, uint64_t width) {
-    expect(api.fill(line->queue, view.memory, view.offset + offset, width, element, bytes), what);
+    expect(api.fill(timeline->queue, view.memory, view.offset + offset, width, element, bytes),
+           what);
   };
   if (!rectangles.whole) {
     for (int64_t b = 0; b < view.batch; ++b)

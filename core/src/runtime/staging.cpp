@@ -16,14 +16,14 @@ constexpr int kSlots = 3;
 constexpr Logged kLogged{.what = "copy between devices"};  ///< in the history that a failure tells
 
 void enqueue(QueueState& queue, const trine_copy& copy) {
-  const std::lock_guard lock(queue.line->mutex);
-  queue.line->has_work = true;  // another thread's wait() may have come since it was logged
-  queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
+  const std::lock_guard lock(queue.timeline->mutex);
+  queue.timeline->has_work = true;  // another thread's wait() may have come since it was logged
+  queue.expect(queue.device().api.copy(queue.timeline->queue, &copy), "copying");
 }
 
 void flush(QueueState& queue) {
-  const std::lock_guard lock(queue.line->mutex);
-  queue.expect(queue.device().api.queue_flush(queue.line->queue), "flushing the queue");
+  const std::lock_guard lock(queue.timeline->mutex);
+  queue.expect(queue.device().api.queue_flush(queue.timeline->queue), "flushing the queue");
 }
 
 /// A moment on `first`, on its way to the device, which `second` waits for.
@@ -43,7 +43,7 @@ class Helper {
     made_->log(kLogged);
     order(queue, *made_);
     Helpers finished;
-    const std::lock_guard lock(queue.line->mutex);
+    const std::lock_guard lock(queue.timeline->mutex);
     queue.keep(made_, finished);
   }
   QueueState& get() { return made_ ? *made_ : queue_; }
@@ -63,8 +63,8 @@ void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker
                    BufferState& target, trine_view to, const Rectangles& rectangles) {
   Helper helper(queue, worker);
   QueueState& work = helper.get();
-  source.used_on(work.line);
-  target.used_on(work.line);
+  source.used_on(work.timeline);
+  target.used_on(work.timeline);
   (direction == TRINE_HOST_TO_DEVICE ? from.memory : to.memory) =
       (direction == TRINE_HOST_TO_DEVICE ? source : target).facts.host;
   for_each_copy(rectangles, direction, from, to,
@@ -81,7 +81,7 @@ class Staging {
     const std::shared_ptr<DeviceState>& device =
         target.device->needs_pinned() ? target.device : source.device;
     {
-      const std::lock_guard lock(queue.line->mutex);
+      const std::lock_guard lock(queue.timeline->mutex);
       memory_ = std::exchange(queue.staging, nullptr);
     }
     const uint64_t least = bytes <= kSlotBytes ? bytes : kSlotBytes * kSlots;
@@ -90,7 +90,7 @@ class Staging {
   }
   BufferState& memory() { return *memory_; }
   void leave() {
-    const std::lock_guard lock(queue_.line->mutex);
+    const std::lock_guard lock(queue_.timeline->mutex);
     queue_.staging.swap(memory_);
   }
 
@@ -104,8 +104,8 @@ class Ring {
  public:
   Ring(QueueState& reader, QueueState& writer, BufferState& memory)
       : reader_(reader), writer_(writer), host_(static_cast<char*>(memory.facts.host)) {
-    memory.used_on(reader.line);
-    memory.used_on(writer.line);
+    memory.used_on(reader.timeline);
+    memory.used_on(writer.timeline);
   }
 
   /// Moves one rectangle of at most a slot's bytes: in with the last ones where there is room.
@@ -144,8 +144,8 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
                  BufferState& target, const trine_view& to, const Rectangles& rectangles) {
   Staging staging(queue, source, target, rectangles.width * rectangles.height * rectangles.outer);
   Helper reader(queue, source.device), writer(queue, target.device);
-  source.used_on(reader.get().line);
-  target.used_on(writer.get().line);
+  source.used_on(reader.get().timeline);
+  target.used_on(writer.get().timeline);
   Ring ring(reader.get(), writer.get(), staging.memory());
   for_each_copy(rectangles, TRINE_DEVICE_TO_DEVICE, from, to, [&](const trine_copy& all) {
     const uint64_t width = std::min(all.width, kSlotBytes),
@@ -172,7 +172,7 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
 void copy_between(QueueState& queue, BufferState& source, const trine_view& from,
                   BufferState& target, const trine_view& to, const Rectangles& rectangles) {
   {
-    const std::lock_guard lock(queue.line->mutex);
+    const std::lock_guard lock(queue.timeline->mutex);
     queue.log(kLogged);
   }
   // Pinned or wrapped memory of a device with its own memory may be cached there: only where both

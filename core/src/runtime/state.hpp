@@ -127,10 +127,10 @@ struct QueueState : DeferredDeletion {
   /// The last handle is gone: queue and workspace go when the work in flight has passed.
   static void retire(QueueState* state) noexcept;
 
-  DeviceState& device() const { return *line->device; }
+  DeviceState& device() const { return *timeline->device; }
   void log(const Logged& entry) noexcept {
     entries[logged++ % kLogged] = entry;
-    line->has_work = true;
+    timeline->has_work = true;
   }
   /// Enqueues nothing but says what failed: names the operations since the last good wait.
   [[noreturn]] void raise(trine_status status, std::string_view what);
@@ -162,7 +162,7 @@ struct QueueState : DeferredDeletion {
 
   static constexpr uint64_t kShown = 8;
   static constexpr uint64_t kLogged = kShown + 1;  ///< the last may be taken back
-  std::shared_ptr<Timeline> line;
+  std::shared_ptr<Timeline> timeline;
   trine_buffer* scratch = nullptr;
   trine_buffer_facts scratch_facts{};
   kit::Vector<trine_buffer*> outgrown;  ///< an adopted queue's: graphs of the program may use them
@@ -200,8 +200,8 @@ struct BufferState : DeferredDeletion {
     return device.get() == &of && facts.kind == kind;
   }
   static void retire(BufferState* state) noexcept;
-  /// Remembers that `line` is about to use the buffer.
-  void used_on(const std::shared_ptr<Timeline>& line);
+  /// Remembers that `timeline` is about to use the buffer.
+  void used_on(const std::shared_ptr<Timeline>& timeline);
 
   std::shared_ptr<DeviceState> device;
   trine_buffer* handle = nullptr;
@@ -209,7 +209,7 @@ struct BufferState : DeferredDeletion {
 
  private:
   struct Use {
-    std::shared_ptr<Timeline> line;
+    std::shared_ptr<Timeline> timeline;
     trine_event* moment = nullptr;
     bool passed = false;
   };

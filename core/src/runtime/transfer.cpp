@@ -92,8 +92,8 @@ void StreamSlot::show(const trine_witness* to) {
   if (to == witness) return;
   witness = to;
   const QueueState& state = *Access::state(queue);
-  const std::lock_guard lock(state.line->mutex);
-  if (state.device().api.queue_witness) state.device().api.queue_witness(state.line->queue, to);
+  const std::lock_guard lock(state.timeline->mutex);
+  if (state.device().api.queue_witness) state.device().api.queue_witness(state.timeline->queue, to);
 }
 
 void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint64_t offset) {

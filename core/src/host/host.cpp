@@ -32,7 +32,8 @@ struct StreamSlots {
   /// A device keeps so many idle streams, of 32 MiB each: enough simultaneous calls to keep a link
   /// busy.
   static constexpr std::ptrdiff_t kRings = 8;
-  using Idle = std::array<std::vector<std::unique_ptr<StreamSlot>>, std::size_t(Part::fetch) + 1>;
+  using Idle =
+      std::array<std::vector<std::unique_ptr<StreamSlot>>, std::size_t(QueueRole::fetch) + 1>;
 
   std::mutex mutex;
   std::map<const DeviceState*, Idle> idle;
@@ -41,12 +42,13 @@ struct StreamSlots {
 /// A stream for the length of a call. A stream that failed is dropped, not kept.
 class PooledStreamSlot {
  public:
-  explicit PooledStreamSlot(const Device& device, Part part, const trine_witness* witness = nullptr)
-      : key_(&Access::use(device)), part_(static_cast<std::size_t>(part)) {
+  explicit PooledStreamSlot(const Device& device, QueueRole role,
+                            const trine_witness* witness = nullptr)
+      : key_(&Access::use(device)), role_(static_cast<std::size_t>(role)) {
     StreamSlots& streams = singleton<StreamSlots>();
     {
       const std::lock_guard lock(streams.mutex);
-      auto& idle = streams.idle[key_][part_];
+      auto& idle = streams.idle[key_][role_];
       if (!idle.empty()) {
         slot_ = std::move(idle.back());
         idle.pop_back();
@@ -71,17 +73,17 @@ class PooledStreamSlot {
     const std::lock_guard lock(streams.mutex);
     StreamSlots::Idle& idle = streams.idle[key_];
     std::ptrdiff_t rings = 0;
-    for (const auto& part : idle)
-      rings += std::ranges::count_if(part, [](const auto& stream) { return bool(stream->ring); });
+    for (const auto& queues : idle)
+      rings += std::ranges::count_if(queues, [](const auto& queue) { return bool(queue->ring); });
     if (rings >= StreamSlots::kRings) std::swap(spare, slot_->ring);
-    idle[part_].push_back(std::move(slot_));
+    idle[role_].push_back(std::move(slot_));
   }
   StreamSlot& operator*() { return *slot_; }
   StreamSlot* operator->() { return slot_.get(); }
 
  private:
   const DeviceState* key_;
-  std::size_t part_;
+  std::size_t role_;
   std::unique_ptr<StreamSlot> slot_;
 };
 
@@ -258,7 +260,7 @@ class HostCall {
   }
 
   void run_in_place() {
-    PooledStreamSlot stream(device_, Part::whole, witness());
+    PooledStreamSlot stream(device_, QueueRole::whole, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
@@ -271,7 +273,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledStreamSlot stream(device_, Part::whole);
+    PooledStreamSlot stream(device_, QueueRole::whole);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -369,8 +371,8 @@ class HostCall {
     if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
-    PooledStreamSlot in(device_, Part::bring), kernel(device_, Part::compute),
-        out(device_, Part::fetch);
+    PooledStreamSlot in(device_, QueueRole::bring), kernel(device_, QueueRole::compute),
+        out(device_, QueueRole::fetch);
     tracer_.allocated();
     // The first member, because its destructor waits for the thread. After a failure, a broken
     // promise ends the thread.

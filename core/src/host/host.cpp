@@ -33,7 +33,7 @@ struct StreamSlots {
   /// busy.
   static constexpr std::ptrdiff_t kRings = 8;
   using Idle =
-      std::array<std::vector<std::unique_ptr<StreamSlot>>, std::size_t(QueueRole::fetch) + 1>;
+      std::array<std::vector<std::unique_ptr<CallQueue>>, std::size_t(QueueRole::fetch) + 1>;
 
   std::mutex mutex;
   std::map<const DeviceState*, Idle> idle;
@@ -42,49 +42,48 @@ struct StreamSlots {
 /// A stream for the length of a call. A stream that failed is dropped, not kept.
 class PooledStreamSlot {
  public:
-  explicit PooledStreamSlot(const Device& device, QueueRole role,
-                            const trine_witness* witness = nullptr)
+  explicit LentQueue(const Device& device, QueueRole role, const trine_witness* witness = nullptr)
       : key_(&Access::use(device)), role_(static_cast<std::size_t>(role)) {
-    StreamSlots& streams = singleton<StreamSlots>();
+    IdleQueues& queues = singleton<IdleQueues>();
     {
-      const std::lock_guard lock(streams.mutex);
-      auto& idle = streams.idle[key_][role_];
+      const std::lock_guard lock(queues.mutex);
+      auto& idle = queues.idle[key_][role_];
       if (!idle.empty()) {
-        slot_ = std::move(idle.back());
+        queue_ = std::move(idle.back());
         idle.pop_back();
       }
     }
-    if (!slot_) slot_ = std::make_unique<StreamSlot>(device);
-    slot_->show(witness);
+    if (!queue_) queue_ = std::make_unique<CallQueue>(device);
+    queue_->show(witness);
   }
-  ~PooledStreamSlot() {
-    if (!slot_) return;
+  ~LentQueue() {
+    if (!queue_) return;
     try {
-      slot_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
+      queue_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
     } catch (...) {}
   }
-  PooledStreamSlot(const PooledStreamSlot&) = delete;
-  PooledStreamSlot& operator=(const PooledStreamSlot&) = delete;
+  LentQueue(const LentQueue&) = delete;
+  LentQueue& operator=(const LentQueue&) = delete;
 
   void give_back() {
-    StreamSlots& streams = singleton<StreamSlots>();
+    IdleQueues& queues = singleton<IdleQueues>();
     Buffer spare;  // freed when the lock is off
-    slot_->show(nullptr);
-    const std::lock_guard lock(streams.mutex);
-    StreamSlots::Idle& idle = streams.idle[key_];
+    queue_->show(nullptr);
+    const std::lock_guard lock(queues.mutex);
+    IdleQueues::Idle& idle = queues.idle[key_];
     std::ptrdiff_t rings = 0;
-    for (const auto& queues : idle)
-      rings += std::ranges::count_if(queues, [](const auto& queue) { return bool(queue->ring); });
-    if (rings >= StreamSlots::kRings) std::swap(spare, slot_->ring);
-    idle[role_].push_back(std::move(slot_));
+    for (const auto& list : idle)
+      rings += std::ranges::count_if(list, [](const auto& queue) { return bool(queue->ring); });
+    if (rings >= IdleQueues::kRings) std::swap(spare, queue_->ring);
+    idle[role_].push_back(std::move(queue_));
   }
-  StreamSlot& operator*() { return *slot_; }
-  StreamSlot* operator->() { return slot_.get(); }
+  CallQueue& operator*() { return *queue_; }
+  CallQueue* operator->() { return queue_.get(); }
 
  private:
   const DeviceState* key_;
   std::size_t role_;
-  std::unique_ptr<StreamSlot> slot_;
+  std::unique_ptr<CallQueue> queue_;
 };
 
 Device device_for(const AnyOperation& planned, const HostOptions& options) {
@@ -254,13 +253,13 @@ class HostCall {
                  [&] { choice = detail::run(queue, made, rung); });
     return choice;
   }
-  void fetch(StreamSlot& stream, Operand& operand, std::size_t chunk) {
+  void fetch(CallQueue& stream, Operand& operand, std::size_t chunk) {
     tracer_.time(HostStep::Kind::copy_out, chunk, stream.queue,
                  [&] { operand.fetch(stream, options_.pinned); });
   }
 
   void run_in_place() {
-    PooledStreamSlot stream(device_, QueueRole::whole, witness());
+    LentQueue stream(device_, QueueRole::whole, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
@@ -273,7 +272,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledStreamSlot stream(device_, QueueRole::whole);
+    LentQueue stream(device_, QueueRole::whole);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -371,7 +370,7 @@ class HostCall {
     if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
-    PooledStreamSlot in(device_, QueueRole::bring), kernel(device_, QueueRole::compute),
+    LentQueue in(device_, QueueRole::bring), kernel(device_, QueueRole::compute),
         out(device_, QueueRole::fetch);
     tracer_.allocated();
     // The first member, because its destructor waits for the thread. After a failure, a broken
@@ -410,10 +409,10 @@ class HostCall {
       computed[s].set_value(std::move(moment));
     }
     taken.get();
-    for (PooledStreamSlot* stream : {&in, &kernel, &out})
+    for (LentQueue* stream : {&in, &kernel, &out})
       (*stream)->queue.wait();  // each tells what failed in it
     tell(choice);
-    for (PooledStreamSlot* stream : {&in, &kernel, &out}) stream->give_back();
+    for (LentQueue* stream : {&in, &kernel, &out}) stream->give_back();
     return true;
   }
 
@@ -454,10 +453,10 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
 }  // namespace detail
 
 void release_idle() {
-  detail::StreamSlots& streams = detail::singleton<detail::StreamSlots>();
-  decltype(streams.idle) gone;  // when the lock is off
-  const std::lock_guard lock(streams.mutex);
-  gone.swap(streams.idle);
+  detail::IdleQueues& queues = detail::singleton<detail::IdleQueues>();
+  decltype(queues.idle) gone;  // when the lock is off
+  const std::lock_guard lock(queues.mutex);
+  gone.swap(queues.idle);
 }
 
 }  // namespace trine

@@ -91,11 +91,11 @@ void Operand::place(const Buffer& buffer, uint64_t offset) {
   view_.offset = offset;
 }
 
-void Operand::bring(StreamSlot& stream, bool pinned) {
+void Operand::bring(CallQueue& stream, bool pinned) {
   if (rows_.base) upload(stream, rows(pinned), view_.buffer, view_.offset);
 }
 
-void Operand::fetch(StreamSlot& stream, bool pinned) {
+void Operand::fetch(CallQueue& stream, bool pinned) {
   if (rows_.base) download(stream, view_.buffer, view_.offset, rows(pinned));
 }
 

@@ -32,8 +32,8 @@ class Operand {
   uint64_t lay_out();
   /// The buffer may hold all parts of an operand.
   void place(const Buffer& buffer, uint64_t offset);
-  void bring(StreamSlot& stream, bool pinned);
-  void fetch(StreamSlot& stream, bool pinned);
+  void bring(CallQueue& stream, bool pinned);
+  void fetch(CallQueue& stream, bool pinned);
 
   /// Packs it on the device, because other parts may lie between its rows.
   Operand part(const Part& part) const;

@@ -16,7 +16,7 @@ constexpr uint64_t kStaged = uint64_t{4} << 20;
 /// One thread per 32 MiB, of at most half the machine: memcpy on one core is slower than the bus.
 int threads_for(uint64_t bytes) {
   const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const uint64_t most = std::min<uint64_t>(StreamSlot::kThreads, std::max<uint64_t>(1, cores / 2));
+  const uint64_t most = std::min<uint64_t>(CallQueue::kThreads, std::max<uint64_t>(1, cores / 2));
   return static_cast<int>(std::clamp<uint64_t>(bytes >> 25, 1, most));
 }
 
@@ -34,7 +34,7 @@ struct Chunks {
 
 /// A slot of a stream's ring.
 char* slot_of(char* ring, int thread, int turn) {
-  return ring + kSlot * static_cast<uint64_t>(thread * StreamSlot::kSlotsEach + turn);
+  return ring + kSlot * static_cast<uint64_t>(thread * CallQueue::kSlotsEach + turn);
 }
 
 /// Copies the bytes [first, last) of the stream of rows to or from `chunk`.
@@ -61,12 +61,12 @@ View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
 }
 
 /// The stream's pinned memory, or none where the rows need none or the device has none to give.
-char* ring_of(StreamSlot& stream, const HostRows& rows) {
+char* ring_of(CallQueue& stream, const HostRows& rows) {
   if (rows.pinned || rows.all < kStaged) return nullptr;
   if (!stream.ring) {
     try {
       stream.ring = Buffer(stream.queue.device(),
-                           kSlot * StreamSlot::kThreads * StreamSlot::kSlotsEach, Memory::pinned);
+                           kSlot * CallQueue::kThreads * CallQueue::kSlotsEach, Memory::pinned);
     } catch (const Error&) { return nullptr; }
   }
   return static_cast<char*>(stream.ring.host());
@@ -88,7 +88,7 @@ void directly(const HostRows& rows, Copy&& copy_rows) {
 
 }  // namespace
 
-void StreamSlot::show(const trine_witness* to) {
+void CallQueue::show(const trine_witness* to) {
   if (to == witness) return;
   witness = to;
   const QueueState& state = *Access::state(queue);
@@ -96,7 +96,7 @@ void StreamSlot::show(const trine_witness* to) {
   if (state.device().api.queue_witness) state.device().api.queue_witness(state.timeline->queue, to);
 }
 
-void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint64_t offset) {
+void upload(CallQueue& stream, const HostRows& from, const Buffer& buffer, uint64_t offset) {
   char* const ring = ring_of(stream, from);
   if (!ring) {
     return directly(from, [&](const HostView& rows, uint64_t at) {
@@ -105,7 +105,7 @@ void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint
   }
   const Chunks chunks(from);
   on_threads(chunks.threads, [&](int thread) {
-    StreamSlot::Slots& slots = stream.slots[thread];
+    CallQueue::StagingSlots& slots = stream.slots[thread];
     for (uint64_t first = chunks.first(thread); first < chunks.bytes; first += chunks.step()) {
       const uint64_t count = std::min(chunks.each, chunks.bytes - first);
       char* const slot = slot_of(ring, thread, slots.next);
@@ -121,7 +121,7 @@ void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint
   });
 }
 
-void download(StreamSlot& stream, const Buffer& buffer, uint64_t offset, const HostRows& to) {
+void download(CallQueue& stream, const Buffer& buffer, uint64_t offset, const HostRows& to) {
   char* const ring = ring_of(stream, to);
   if (!ring) {
     directly(to, [&](const HostView& rows, uint64_t at) {
@@ -131,7 +131,7 @@ void download(StreamSlot& stream, const Buffer& buffer, uint64_t offset, const H
   }
   const Chunks chunks(to);
   on_threads(chunks.threads, [&](int thread) {
-    Event arrived[StreamSlot::kSlotsEach];
+    Event arrived[CallQueue::kSlotsEach];
     const auto request = [&](uint64_t first, int turn) {
       if (first >= chunks.bytes) return;
       const uint64_t count = std::min(chunks.each, chunks.bytes - first);

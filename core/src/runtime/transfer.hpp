@@ -7,16 +7,16 @@
 namespace trine::detail {
 
 /// A queue of a device with the pinned memory its transfers use; lent to one call at a time.
-struct StreamSlot : kit::Allocated {
+struct CallQueue : kit::Allocated {
   static constexpr int kThreads = 4, kSlotsEach = 2;
 
-  explicit StreamSlot(const Device& device) : queue(device) {}
+  explicit CallQueue(const Device& device) : queue(device) {}
   /// Shows what the stream's call reads and writes from now on; null: to nobody.
   void show(const trine_witness* to);
   Queue queue;
   Buffer ring;  ///< pinned, some slots for each thread; made by the first large transfer
   const trine_witness* witness = nullptr;
-  struct Slots {
+  struct StagingSlots {
     Event drained[kSlotsEach];  ///< when the device has read what an upload put there
     int next = 0;
   } slots[kThreads];
@@ -33,7 +33,7 @@ struct HostRows {
 
 /// Moves the rows, one after the other, to or from the dense bytes of `buffer` from `offset` on.
 /// Enqueued work may be left in flight: host memory is used until the stream's queue has passed it.
-void upload(StreamSlot& stream, const HostRows& from, const Buffer& buffer, uint64_t offset);
-void download(StreamSlot& stream, const Buffer& buffer, uint64_t offset, const HostRows& to);
+void upload(CallQueue& stream, const HostRows& from, const Buffer& buffer, uint64_t offset);
+void download(CallQueue& stream, const Buffer& buffer, uint64_t offset, const HostRows& to);
 
 }  // namespace trine::detail

@@ -92,11 +92,11 @@ class TestSweep(Program):
         results = self.load("r.json")["results"]
         rungs = {tuple(r["shape"]): (r["rung"], r["why"]) for r in results}
         self.assertEqual(rungs[65, 64, 63],
-                         ("naive", "tuned: 1 us against 2 us of the default at 64x64x64 (trine sweep, 2026-11-21)"))
+                         ("naive", "tuned: 1 µs against 2 µs of the default at 64x64x64 (trine sweep, 2026-11-21)"))
         self.assertEqual(rungs[512, 512, 512][0], "micro_kernel")
         a = self.save("a.npy", np.ones((64, 64), np.float32))
         ran = self.trine("run", "gemm", "--input", a, a, "--output", self.path("c.npy"), "--device", "cpu")
-        self.assertIn("by naive (reproducible): tuned: 1 us", ran)
+        self.assertIn("by naive (reproducible): tuned: 1 µs", ran)
         np.testing.assert_array_equal(np.load(self.path("c.npy")), np.full((64, 64), 64, np.float32))
         off = trine("run", "gemm", "--input", a, a, "--output", self.path("c.npy"), "--device", "cpu",
                     env={"TRINE_DATA_DIR": self.data, "TRINE_TUNING": "off", **ONE})

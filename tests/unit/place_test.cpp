@@ -157,7 +157,7 @@ TEST(Place, ADeviceWithTooLittleMemoryIsNoCandidate) {
 }
 
 TEST(Place, SaysTimesInTheUnitThatFits) {
-  EXPECT_EQ(detail::time_text(1.25e-5), "12.5 us");
+  EXPECT_EQ(detail::time_text(1.25e-5), "12.5 µs");
   EXPECT_EQ(detail::time_text(0.0025), "2.5 ms");
   EXPECT_EQ(detail::time_text(2.5), "2.5 s");
 }

@@ -95,7 +95,7 @@ TEST_F(TuningTest, ARowDecidesAndSaysSo) {
   const Choice choice = choose(device, sum_of(1000));
   EXPECT_EQ(choice.rung(), "tuned:threads=64,finish=atomic");
   EXPECT_EQ(choice.why,
-            "tuned: 12.3 us against 15 us of the default at 1000 (trine sweep, 2026-11-21)");
+            "tuned: 12.3 µs against 15 µs of the default at 1000 (trine sweep, 2026-11-21)");
   const std::vector<float> ones(1000, 1);
   const Buffer input = upload<float>(ones), output(device, 4);
   const Reduce sum{.input = vector(input, Dtype::f32, 1000),
@@ -302,7 +302,7 @@ TEST_F(TuningTest, WordsOutliveTheTableTheyCameFrom) {
   const Choice choice = choose(device, sum_of(1000));
   save_tuning(device, {row(sum_of(1000), "tuned")});
   rung(sum_of(1000));
-  EXPECT_TRUE(choice.why.starts_with("tuned: 12.3 us")) << choice.why;
+  EXPECT_TRUE(choice.why.starts_with("tuned: 12.3 µs")) << choice.why;
 }
 
 TEST_F(TuningTest, IsReadOnceByAnyNumberOfThreads) {

@@ -103,7 +103,7 @@ std::string detail::time_text(double seconds) {
   const auto in = [seconds](double units, const char* unit) {
     return cat(kit::number_text(seconds * units, std::chars_format::general, 3), " ", unit);
   };
-  return seconds < 1e-3 ? in(1e6, "us") : seconds < 1 ? in(1e3, "ms") : in(1, "s");
+  return seconds < 1e-3 ? in(1e6, "µs") : seconds < 1 ? in(1e3, "ms") : in(1, "s");
 }
 
 }  // namespace trine

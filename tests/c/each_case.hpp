@@ -14,13 +14,13 @@
 namespace trine::conformance {
 
 /// A way to call a case: it takes the operation, whose views point into the images, and the images.
-struct Road {
+struct Binding {
   const char* name;
   std::function<trine_status(oracle::Operation&, const std::vector<Image>&)> call;
   int64_t run = 0, refused = 0, left_out = 0;
 };
 
-inline void take(Road& road, const Case& c, const Arenas& arenas) {
+inline void take(Binding& binding, const Case& c, const Arenas& arenas) {
   std::vector<std::vector<char>> found;
   found.reserve(arenas.count());
   for (size_t a = 0; a < arenas.count(); ++a) found.push_back(arenas.before(a));
@@ -34,31 +34,31 @@ inline void take(Road& road, const Case& c, const Arenas& arenas) {
     o.view->memory = images[at.arena].data;
     o.view->offset = at.offset;
   }
-  const trine_status status = road.call(op, images);
+  const trine_status status = binding.call(op, images);
   if (status == kLeftOut) {
-    ++road.left_out;
+    ++binding.left_out;
   } else if (status == TRINE_UNSUPPORTED) {
-    ++road.refused;
+    ++binding.refused;
   } else {
-    ++road.run;
-    EXPECT_EQ(status, TRINE_OK) << road.name << ", " << c.name << ": " << trine_last_error();
-    EXPECT_EQ(arenas.judge(found, TRINE_REPRODUCIBLE), "") << road.name << ", " << c.name;
+    ++binding.run;
+    EXPECT_EQ(status, TRINE_OK) << binding.name << ", " << c.name << ": " << trine_last_error();
+    EXPECT_EQ(arenas.judge(found, TRINE_REPRODUCIBLE), "") << binding.name << ", " << c.name;
   }
 }
 
-/// Takes every case along each road, up to the first failure.
-inline void each_case(std::vector<Road> roads) {
+/// Takes every case along each binding, up to the first failure.
+inline void each_case(std::vector<Binding> bindings) {
   for (const Case& c : all_cases()) {
     if (c.far) continue;  // its memory is too wide for images
     const Arenas arenas(c);
     ASSERT_EQ(golden(c.name), arenas.digest()) << c.name;
-    for (Road& road : roads) take(road, c, arenas);
+    for (Binding& binding : bindings) take(binding, c, arenas);
     if (testing::Test::HasFailure()) break;
   }
-  for (const Road& road : roads) {
-    std::cout << road.name << ": " << road.run << " cases run, " << road.refused << " refused, "
-              << road.left_out << " left out\n";
-    EXPECT_GE(road.run, 2000) << road.name;
+  for (const Binding& binding : bindings) {
+    std::cout << binding.name << ": " << binding.run << " cases run, " << binding.refused
+              << " refused, " << binding.left_out << " left out\n";
+    EXPECT_GE(binding.run, 2000) << binding.name;
   }
 }
 

@@ -1,15 +1,16 @@
 // Panels: `size` rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
-// memory as panel[l][size + 4], one element per "lane" index and step, by THREADS work-items.
-// Three ways to copy, by how the operand lies in memory; the choice is uniform. `size` is a
-// constant wherever these functions are called; THREADS is a multiple or a part of it.
+// memory as panel[l][size + 4], one element per row and step, by THREADS work-items. "Row" is also
+// a column of B here, and `lane` in names. Three ways to copy, by how the operand lies in memory;
+// the choice is uniform. `size` is a constant wherever these functions are called; THREADS is a
+// multiple or a part of it.
 //
-//   ALONG_K      k has unit stride: RUN neighbours read 32 bytes of a lane and store them turned;
+//   ALONG_K      k has unit stride: RUN neighbours read 32 bytes of a row and store them turned;
 //                the padding of 4 elements spreads those stores over the banks.
-//   ALONG_LANES  element by element, neighbours along the lanes (also what has no unit stride).
-//   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
+//   ALONG_LANES  element by element, neighbours from row to row (also what has no unit stride).
+//   IN_VECTORS   the stride from row to row is 1 and every 16 bytes are aligned: 16 bytes a copy.
 //
-// Lanes outside the matrix repeat a lane inside (their results are never stored) or are zero;
-// steps outside are zero in A and in B.
+// Rows outside the matrix repeat a row inside (their results are never stored) or are zero; steps
+// outside are zero in A and in B.
 #define ALONG_K 0
 #define ALONG_LANES 1
 #define IN_VECTORS 2
@@ -25,10 +26,10 @@ typedef struct PanelLoader {
   const GLOBAL T* from;
   long lane_stride, k_stride;
   int way, lanes_left, place;
-  bool full;  // all lanes are inside
+  bool full;  // all rows are inside
 } PanelLoader;
 
-// `lane0` is the panel's first lane, `lanes` the matrix's number of them.
+// `lane0` is the panel's first row, `lanes` the matrix's number of them.
 DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long batch_stride,
                              long lane0, long lanes, const int size, int t) {
   const long left = lanes - lane0;

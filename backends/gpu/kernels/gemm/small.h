@@ -21,8 +21,8 @@
   loader_of(to, A_PITCH, from, (int)m, depth, a_row, a_col, A_BY_LANES)
 #define LOADER_B(to, from, depth) \
   loader_of(to, B_PITCH, from, (int)n, depth, b_col, b_row, B_BY_LANES)
-#define COPY_A(feed, l) copy_steps(feed, l, a_col, A_BY_LANES)
-#define COPY_B(feed, l) copy_steps(feed, l, b_row, B_BY_LANES)
+#define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)
+#define COPY_B(loader, l) copy_steps(loader, l, b_row, B_BY_LANES)
 
 // An operand that is being copied: `height` lines of `width` elements. The group copies `at_once`
 // lines at once, as many as it has work-items for. This work-item's first element is the `x`th of

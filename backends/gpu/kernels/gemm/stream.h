@@ -2,11 +2,11 @@
 // steps of k, in local memory as panel[l][size + 4], one element per "lane" index and step. There
 // are four ways to copy, by the operand's strides:
 //
-//   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
-//   ALONG_LANES  lanes have unit stride: neighbours copy neighbours, one element each.
-//   ALONG_K      k has unit stride: 8 neighbours read 32 bytes of a lane and store them turned; the
+//   IN_VECTORS   the stride from row to row is 1 and every 16 bytes are aligned: 16 bytes a copy.
+//   ALONG_LANES  the stride from row to row is 1: neighbours copy neighbours, one element each.
+//   ALONG_K      k has unit stride: 8 neighbours read 32 bytes of a row and store them turned; the
 //                padding of 4 elements spreads those stores over the banks.
-//   ONE_BY_ONE   else: no unit stride, or fewer lanes than `size`. The last stage goes this way
+//   ONE_BY_ONE   else: no unit stride, or fewer rows than `size`. The last stage goes this way
 //                too, where it has fewer steps than DEPTH: elements outside of the matrix are zero.
 //
 // The first three look nothing up: several copies share one address and differ by constants. So
@@ -41,7 +41,7 @@ typedef struct PanelLoader {
   int way, lanes, place;
 } PanelLoader;
 
-// `x` is the panel's first lane, `lanes` what is left of the matrix from there.
+// `x` is the panel's first row, `lanes` what is left of the matrix from there.
 DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
                              const int size, int u) {
   PanelLoader f;
@@ -108,5 +108,5 @@ DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const 
 #define PANEL_B PANEL(TILE_N)
 #define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, u)
 #define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, u)
-#define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, u)
-#define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, u)
+#define COPY_A(loader, panel, left, u) copy_stage(loader, panel, left, TILE_M, u)
+#define COPY_B(loader, panel, left, u) copy_stage(loader, panel, left, TILE_N, u)

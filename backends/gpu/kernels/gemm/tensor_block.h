@@ -48,8 +48,8 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define PANEL_B PANEL(TILE_N, B_BY_LANES)
 #define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, A_BY_LANES, u)
 #define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, B_BY_LANES, u)
-#define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, A_BY_LANES, u)
-#define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, B_BY_LANES, u)
+#define COPY_A(loader, panel, left, u) copy_stage(loader, panel, left, TILE_M, A_BY_LANES, u)
+#define COPY_B(loader, panel, left, u) copy_stage(loader, panel, left, TILE_N, B_BY_LANES, u)
 
 #define BLOCK_M (ODD_ROWS ? 8 : 16 * DOWN_BLOCKS)
 #define BLOCK_N (ODD_ROWS ? 8 : 8 * ACROSS_BLOCKS)

@@ -22,8 +22,7 @@ namespace trine::oracle {
 
 using Operation = std::variant<TRINE_DESCRIPTORS>;
 
-// --- Plans with dense row-major views; change the views for other layouts
-// -------------------------
+// --- Plans with dense row-major views; change the views for other layouts ------------------------
 
 Operation plan_reduce(uint32_t function, uint32_t map, uint32_t axis, uint32_t dtype, int64_t rows,
                       int64_t cols);

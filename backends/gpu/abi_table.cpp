@@ -23,8 +23,8 @@ void check_process() {
   if (is_forked()) {
     fail(TRINE_DEVICE_LOST,
          "%s: this process was forked after its parent had woken the driver, as listing the "
-         "devices does, "
-         "and it doesn't work in a child; list and open devices after the fork, or exec",
+         "devices does, and it doesn't work in a child; list and open devices after the fork, or "
+         "exec",
          the_driver->name);
   }
 }

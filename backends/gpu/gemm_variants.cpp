@@ -93,8 +93,7 @@ void columns_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, columns_group(request));
 }
 
-// --- batched_small: many small products
-// -----------------------------------------------------------------
+// --- batched_small: many small products ----------------------------------------------------------
 
 constexpr Macro kBatchedMacros[] = {{"T", kTypes}};
 constexpr int64_t kBatchedBytes = 40960, kBatchedThreads = 256,
@@ -161,8 +160,7 @@ void small_plan(const Request& request, Plan& plan) {
   kSmall.plan(op, side_index(Problem(op)), plan);
 }
 
-// --- private_tile: for CPUs behind OpenCL
-// ----------------------------------------------------------
+// --- private_tile: for CPUs behind OpenCL --------------------------------------------------------
 
 constexpr Macro kPrivateMacros[] = {{"T", kTypes}};
 

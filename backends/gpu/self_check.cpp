@@ -82,8 +82,7 @@ bool run_check(trine_device& device, const Variant& variant, const SelfCheck& ch
   return check.passes(input.data(), output.data());
 }
 
-// --- The probe
-// ------------------------------------------------------------------------------------
+// --- The probe -----------------------------------------------------------------------------------
 
 constexpr int kTriples = 64;
 constexpr uint64_t kInputBytes = kTriples * 3 * (sizeof(float) + sizeof(double));

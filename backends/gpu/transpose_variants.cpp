@@ -103,8 +103,7 @@ void plan(const Request& request, Plan& plan) {
 constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
 constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
 
-// --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group
-// -------
+// --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK a group ---------------
 
 constexpr const char* kBlocks[] = {"8", "16", "32"};
 constexpr const char* kPaddings[] = {"1", "2"};
@@ -206,8 +205,7 @@ struct Vector : Layout {
   }
 };
 
-// --- shifted, batched_small: what starts anywhere, and what is small or thin
-// -------------------------------
+// --- shifted, batched_small, thin ----------------------------------------------------------------
 
 constexpr int64_t kSectorBytes = 32;
 

@@ -442,8 +442,7 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
     if (options.receipt)
       refuse(
           "A call with an event returns before there is a receipt: set TRINE_RECEIPTS, or give it "
-          "no "
-          "HostOptions::receipt.");
+          "no HostOptions::receipt.");
     auto call = std::make_unique<HostCall>(operation, data, options);
     call->check();
     *options.event = HostCall::start(std::move(call));

@@ -252,7 +252,7 @@ typedef struct trine_rung {
   uint64_t takes;
 } trine_rung;
 
-/* A rung with settled parameters. */
+/* A rung with fixed parameters. */
 typedef struct trine_selection {
   uint32_t size;
   /* An index into rungs(operation). */

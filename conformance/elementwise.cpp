@@ -95,7 +95,7 @@ Moves::Outcome Moves::axpby(uint64_t seed, Dice& dice) {
   x.view = y.view;
   dice.lay_input(x.view, int(dice.below(3)), dice.once_in(3) ? 1 + dice.below(3) : 1);
   dice.lay_apart(y.view, int(dice.below(3)), dice.once_in(3) ? 1 + dice.below(3) : 1);
-  settle(x, dice, sizeof(T)), settle(y, dice, sizeof(T));
+  place(x, dice, sizeof(T)), place(y, dice, sizeof(T));
   const bool in_place = dice.once_in(4);
   if (in_place) x = y;
   const RandomScalar<T> alpha(device_, dice), beta(device_, dice);
@@ -165,7 +165,7 @@ Moves::Outcome Moves::scaled_product(uint64_t seed, Dice& dice) {
   c.dtype = uint32_t(dtype_of<T>);
   c.view = {nullptr, 0, m, n, batch, 0, 0, 0};
   dice.lay_apart(c.view, by_columns ? 1 : 0, 1);
-  settle(c, dice, sizeof(T));
+  place(c, dice, sizeof(T));
   const RandomScalar<T> alpha(device_, dice), beta(device_, dice);
   Outcome outcome{name_of("elementwise gemm", c) + " k " + std::to_string(k) + " alpha " +
                       alpha.place() + " beta " + beta.place() + " --seed " + std::to_string(seed),

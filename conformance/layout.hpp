@@ -75,7 +75,7 @@ inline trine_view random_shape(Dice& dice) {
 }
 
 /// `alignment`: what an offset is a multiple of.
-inline void settle(Layout& layout, Dice& dice, uint64_t alignment) {
+inline void place(Layout& layout, Dice& dice, uint64_t alignment) {
   layout.view.offset = dice.once_in(2) ? 0 : alignment * uint64_t(dice.below(20));
   layout.bytes = layout.view.offset + oracle::extent_bytes(layout.view, layout.dtype) +
                  (dice.once_in(2) ? 0 : alignment * uint64_t(dice.below(20)));

@@ -107,7 +107,7 @@ Moves::Outcome Moves::fill(uint64_t seed) {
   layout.view = random_shape(dice);
   dice.lay_apart(layout.view, int(dice.below(3)), dice.once_in(3) ? 1 + dice.below(3) : 1);
   const uint32_t size = trine_dtype_size(layout.dtype);
-  settle(layout, dice, size);
+  place(layout, dice, size);
   Outcome outcome{name_of("fill", layout) + " --seed " + std::to_string(seed), ""};
 
   Queue& queue = queue_of(device_);
@@ -186,7 +186,7 @@ void lay_out(End& source, End& target, Dice& dice) {
   target.layout.view = source.layout.view;
   dice.lay_input(source.layout.view, unit, 1);
   dice.lay_apart(target.layout.view, unit, 1);
-  settle(source.layout, dice, 1), settle(target.layout, dice, 1);
+  place(source.layout, dice, 1), place(target.layout, dice, 1);
 }
 
 }  // namespace

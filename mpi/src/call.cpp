@@ -54,10 +54,10 @@ void Call::check_root() const {
 void Call::run() {
   channel_->drain();
   const Current current(context());
-  while (step(nullptr)) settle();
+  while (step(nullptr)) wait_until_ready();
 }
 
-void Call::settle() {
+void Call::wait_until_ready() {
   for (int is_there = 0; !is_ready(); std::this_thread::yield())
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_->comm, &is_there, MPI_STATUS_IGNORE),
           "MPI_Iprobe");

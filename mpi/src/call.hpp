@@ -69,7 +69,7 @@ class Call : public Pending {
   /// Refuses a root that is no rank.
   void check_root() const;
   /// Waits until is_ready(), while MPI goes on.
-  void settle();
+  void wait_until_ready();
 
   /// For the constructors: what this rank asks for, and brings to it.
   Asked asked_;

@@ -94,7 +94,8 @@ class Operand {
 template <class Place>
 class Product : public PlacedCall<Place> {
   using Base = PlacedCall<Place>;
-  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle, Base::plan_gemm;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::wait_until_ready,
+      Base::plan_gemm;
 
  public:
   Product(MPI_Comm comm, double alpha, const typename Place::ConstMatrix& a,
@@ -240,7 +241,7 @@ class Product : public PlacedCall<Place> {
       along_cols_.pack(place_, k, end(k), step(k), in_col());
       place_.mark();
     });
-    settle();
+    wait_until_ready();
     std::vector<MPI_Request>& requests = requests_[step(k)];
     along_rows_.send(k, end(k), step(k), channel().row, requests);
     along_cols_.send(k, end(k), step(k), channel().col, requests);

@@ -107,7 +107,8 @@ struct Side {
 template <class Place>
 class Transposition : public PlacedCall<Place> {
   using Base = PlacedCall<Place>;
-  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle, Base::plan_copy;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::wait_until_ready,
+      Base::plan_copy;
 
  public:
   using View = typename Place::View;
@@ -231,7 +232,7 @@ class Transposition : public PlacedCall<Place> {
     for (int64_t chunk = 0; chunk <= chunks_; ++chunk) {
       if (chunk < chunks_) {
         const Side::Messages &out = pack(chunk), &in = lay_out(receive_, chunk);
-        settle();
+        wait_until_ready();
         alltoall({out.memory->data(), out.counts.data(), out.begins.data()},
                  {in.memory->data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
                  &under_way_[chunk % 2]);

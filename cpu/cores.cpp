@@ -39,7 +39,7 @@ void Cores::occupy(int number) {
   homes_[static_cast<std::size_t>(number)] = cpu;
 }
 
-void Cores::settle(int number) {
+void Cores::move_if_shared(int number) {
   const int here = sched_getcpu(), all = static_cast<int>(owners_.size());
   if (here < 0 || here >= all || is_of(here, number) || take(here, number)) return;
   const Mask mask = mask_of(0);

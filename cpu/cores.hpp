@@ -22,7 +22,7 @@ class Cores : public kit::Allocated {
   void occupy(int number);
   // Moves the calling thread, if another one has this core, to its last core or to one that nobody
   // has. Not where it may run on fewer cores than there are threads.
-  void settle(int number);
+  void move_if_shared(int number);
 
  private:
   bool is_of(std::int64_t cpu, int number) const;

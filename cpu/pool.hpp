@@ -86,7 +86,7 @@ class Pool : public kit::Allocated {
       const std::uint32_t seen = calls_;
       wake(2 * number);
       wake(2 * number + 1);
-      cores_.settle(number);
+      cores_.move_if_shared(number);
       ++inside_;  // before it looks: who withdraws clears first, and then waits for who is inside
       if (Loop* const loop = loop_; loop && number <= wanted_) loop->take_pieces(number);
       --inside_;

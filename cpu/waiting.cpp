@@ -49,7 +49,7 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   const bool is_thread = &helper == &thread_;
   if (is_thread && sched_getcpu() == taken) leave_cpu(taken);
   // So that a thread of the pool leaves this core.
-  if (cores_ && is_thread) cores_->settle(0);
+  if (cores_ && is_thread) cores_->move_if_shared(0);
   if (cores_ && !is_thread) cores_->occupy(threads_ - 1);
   const auto helps = [&] { return changed() || helper.participation.help(changed); };
   while (!changed() && watch(patience, helps)) {}

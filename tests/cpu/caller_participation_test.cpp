@@ -172,7 +172,7 @@ struct CoresOfTwo : testing::Test {
   /// Whether thread `number`, which may run on all cores, leaves this one.
   static bool leaves(Cores& cores, const Mask& all, int number, int cpu) {
     { const Pinned there(all, cpu); }
-    cores.settle(number);
+    cores.move_if_shared(number);
     const Mask mask = trine::cpu::mask_of(0);
     EXPECT_TRUE(CPU_EQUAL_S(sizeof mask.cpus, mask.cpus, all.cpus));
     return sched_getcpu() != cpu;
@@ -185,7 +185,7 @@ TEST_F(CoresOfTwo, a_thread_leaves_that_of_another_one) {
   const Pinned here(all, first);
   cores.occupy(0);
   std::thread([&] {
-    cores.settle(1);  // it inherited the mask of one
+    cores.move_if_shared(1);  // it inherited the mask of one
     EXPECT_EQ(sched_getcpu(), first);
     EXPECT_EQ(trine::cpu::mask_of(0).count, 1);
     EXPECT_TRUE(leaves(cores, all, 1, first));
@@ -197,7 +197,7 @@ TEST_F(CoresOfTwo, a_thread_keeps_the_core_that_it_takes_again) {
   Cores cores(2, 2);
   {
     const Pinned here(all, first);
-    cores.settle(1);
+    cores.move_if_shared(1);
     cores.occupy(0);
   }
   {
@@ -206,8 +206,8 @@ TEST_F(CoresOfTwo, a_thread_keeps_the_core_that_it_takes_again) {
   }
   {
     const Pinned here(all, first);
-    cores.settle(1);
-    cores.settle(1);
+    cores.move_if_shared(1);
+    cores.move_if_shared(1);
   }
   EXPECT_TRUE(leaves(cores, all, 0, first));
 }

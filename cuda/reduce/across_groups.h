@@ -17,7 +17,7 @@ DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }
 // x, whose origin the compiler can't see: what follows from it is computed there and not before the
 // loops around, which need the registers (without, loads come late or spill; sums of `floats` fare
 // better without).
-DEVICE int anew(int x, const bool floats) {
+DEVICE int opaque(int x, const bool floats) {
   if (floats) return x;
   int y;
   asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));

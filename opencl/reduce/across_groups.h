@@ -16,10 +16,9 @@ DEVICE void fetch_soon(GLOBAL const void* p) {
 #endif
 }
 
-// x, whose origin the compiler can't see: what follows from it is computed there and not before the
-// loops around, which need the registers (without, loads come late or spill: a sum of 2^26 floats
-// took 5 % longer).
-DEVICE int anew(int x, const bool floats) {
+// x, whose origin the compiler can't see, so that it computes with x there and not before the loops
+// around, which need the registers (else loads come late or spill).
+DEVICE int opaque(int x, const bool floats) {
   (void)floats;  // sums of them fare better in CUDA, without
 #if HAVE_PTX
   int y;

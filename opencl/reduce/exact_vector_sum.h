@@ -12,7 +12,7 @@
 #include "exact_terms.h"
 #include "state.h"
 
-#define RECORD (1 + WORDS)  // what was seen; the words
+#define RECORD (1 + WORDS)  // the flags; the words
 #define DEPTH 64            // elements of a lane in a block
 #define SHORT_DEPTH 32  // likewise where all are of one result: they stay in a CPU's first cache
 #define TERMS \
@@ -54,18 +54,18 @@ DEVICE void words_add_double(ulong* words, double x) {
   words_add(words, mantissa, position - 1074 - BASE, as_ulong(x) >> 63);
 }
 
-// Adds a term, x or x times y; returns what else is to be said of it.
+// Adds a term, x or x times y; returns its flags.
 DEVICE uint words_add_term(ulong* words, T x, T y) {
 #if PRODUCTS
   const Product p = product_of(x, y);
   words_add(words, p.low, p.position, p.negative);
   words_add(words, p.high, p.position + 64, p.negative);
-  return p.saw;
+  return p.flags;
 #else
-  if (isnan(x)) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
-  if (isinf(x)) return SAW_OTHER_THAN_MINUS_ZERO | (x < 0 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY);
+  const uint special = special_flags(x);
+  if (special) return special | FLAG_NOT_MINUS_ZERO;
   words_add_double(words, x);
-  return as_ulong((double)x) == MINUS_ZERO ? 0u : SAW_OTHER_THAN_MINUS_ZERO;
+  return as_ulong((double)x) == MINUS_ZERO ? 0u : FLAG_NOT_MINUS_ZERO;
 #endif
 }
 
@@ -75,19 +75,6 @@ DEVICE void words_carry(ulong* words) {
     words[w + 1] += (ulong)((long)words[w] >> 32);
     words[w] &= 0xffffffffUL;
   }
-}
-
-DEVICE ulong words_round(const ulong* words, uint saw, bool f64) {
-  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-  bool negative = false;
-  Digits d;
-  for (int pass = 0; pass < 2; ++pass) {
-    d = digits_none();
-    for (int w = 0; w < WORDS; ++w) digits_read(&d, (long)(negative ? 0UL - words[w] : words[w]));
-    if (!digits_end(&d)) break;
-    negative = true;
-  }
-  return settle(digits_round(&d, BASE, precision, lowest), negative, saw, precision, lowest);
 }
 
 // --- Blocks ----------------------------------------------------------------------
@@ -138,7 +125,7 @@ INLINED Range terms_of(Row* to, GLOBAL const T* p, long stride, GLOBAL const T* 
 }
 
 // The sums of the lanes of `depth` rows, a double for each bin; false: they aren't exact.
-// It calls for the next block, whose rows begin `step` apart at `next`.
+// It prefetches the next block, whose rows begin `step` apart at `next`.
 DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOBAL const T* next,
                        long step, Row* sum) {
   ulong most = 0UL, least = ~0UL, left = 0UL, each[16];
@@ -179,29 +166,28 @@ DEVICE bool block_sums(const Row* term, int depth, int groups, Range range, GLOB
 
 // --- The sums of a piece ------------------------------------------------------------
 
-DEVICE void store(const Job* j, long result, const ulong* words, uint saw) {
+DEVICE void store(const Job* j, long result, const ulong* words, uint flags) {
   const bool f64 = T_DOUBLE || (j->options & RESULT_F64);
   if (j->options & STATES) {
     GLOBAL ulong* state = (GLOBAL ulong*)j->output + result * j->output_stride;
-    if (state_begin(state, saw))
+    if (state_begin(state, flags))
       for (int w = 0; w < WORDS; ++w) state_add(state, (long)words[w], BASE + 32 * w);
-  } else if (f64) {
-    ((GLOBAL ulong*)j->output)[result * j->output_stride] = words_round(words, saw, true);
   } else {
-    ((GLOBAL uint*)j->output)[result * j->output_stride] = (uint)words_round(words, saw, false);
+    store_sum(j->output, result * j->output_stride, f64,
+              round_words((const long*)words, WORDS, BASE, flags, f64));
   }
 }
 
 // Adds `count` elements to the words one by one.
 DEVICE uint add_slowly(const Job* j, ulong* words, GLOBAL const T* p, long stride,
                        GLOBAL const T* q, long second_stride, long count) {
-  uint saw = 0u;
+  uint flags = 0u;
   for (long i = 0; i < count; ++i) {
     const T x = p[i * stride], y = q[i * second_stride];
-    saw |= j->options & MAP_ABS ? words_add_term(words, fabs(x), y) : words_add_term(words, x, y);
+    flags |= j->options & MAP_ABS ? words_add_term(words, fabs(x), y) : words_add_term(words, x, y);
   }
   words_carry(words);
-  return saw;
+  return flags;
 }
 
 // How lanes lie over an input: on neighbouring elements of one result, or each on a result.
@@ -253,28 +239,28 @@ DEVICE bool sums_of(const Job* j, const Strided* x, const Strided* y, int count,
 
 // Adds `count` elements of each result to its words.
 DEVICE void add_block(const Job* j, const Strided* x, const Strided* y, int count, int lanes,
-                      ulong (*words)[WORDS], uint* saw) {
+                      ulong (*words)[WORDS], uint* flags) {
   double part[BINS][LANES];
   const bool exact = sums_of(j, x, y, count, lanes, part);
   for (int l = 0; l < lanes; ++l) {
     bool zero = true;
     for (int k = 0; k < BINS; ++k) zero = zero && part[k][l] == 0.0;
     if (!exact || zero) {
-      saw[l] |= add_slowly(j, words[l], x->p + l * x->stride, x->element, y->p + l * y->stride,
-                           y->element, count);
+      flags[l] |= add_slowly(j, words[l], x->p + l * x->stride, x->element, y->p + l * y->stride,
+                             y->element, count);
       continue;
     }
-    saw[l] |= SAW_OTHER_THAN_MINUS_ZERO;
+    flags[l] |= FLAG_NOT_MINUS_ZERO;
     for (int k = 0; k < BINS; ++k) words_add_double(words[l], part[k][l]);
   }
 }
 
-// Reduces this piece of `lanes` results, of which there is one where lanes s along its elements.
+// Reduces this piece of `lanes` results, of which there is one where lanes lie along its elements.
 DEVICE void reduce(const Job* j, long result, int lanes) {
   ulong words[LANES][WORDS];
-  uint saw[LANES];
+  uint flags[LANES];
   for (int l = 0; l < lanes; ++l) {
-    saw[l] = 0u;
+    flags[l] = 0u;
     for (int w = 0; w < WORDS; ++w) words[l][w] = 0UL;
   }
   const int most = j->across ? DEPTH : SHORT_DEPTH * LANES;
@@ -282,16 +268,16 @@ DEVICE void reduce(const Job* j, long result, int lanes) {
     for (long col = j->first_col; col < j->end_col; col += most) {
       const Strided x = strided_of(j, &j->input, result, row, col),
                     y = strided_of(j, &j->second, result, row, col);
-      add_block(j, &x, &y, (int)min((long)most, j->end_col - col), lanes, words, saw);
+      add_block(j, &x, &y, (int)min((long)most, j->end_col - col), lanes, words, flags);
     }
   for (int l = 0; l < lanes; ++l) {
     if (j->splits == 1) {
-      store(j, result + l, words[l], saw[l]);
+      store(j, result + l, words[l], flags[l]);
       continue;
     }
     GLOBAL ulong* record = job_record(j, result + l, j->split, RECORD);
     words_carry(words[l]);
-    record[0] = saw[l];
+    record[0] = flags[l];
     for (int w = 0; w < WORDS; ++w) record[1 + w] = words[l][w];
   }
 }
@@ -299,12 +285,12 @@ DEVICE void reduce(const Job* j, long result, int lanes) {
 // Puts the pieces of one result together.
 DEVICE void reduce_records(const Job* j, long result) {
   ulong words[WORDS];
-  uint saw = 0u;
+  uint flags = 0u;
   for (int w = 0; w < WORDS; ++w) words[w] = 0UL;
   for (int s = 0; s < j->splits; ++s) {
     GLOBAL const ulong* record = job_record(j, result, s, RECORD);
-    saw |= (uint)record[0];
+    flags |= (uint)record[0];
     for (int w = 0; w < WORDS; ++w) words[w] += record[1 + w];
   }
-  store(j, result, words, saw);
+  store(j, result, words, flags);
 }

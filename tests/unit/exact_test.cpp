@@ -58,7 +58,7 @@ class Accumulator {
     const ulong mantissa = mantissa_f64(as_ulong(value), &position);
     add(mantissa, position - 1074 - base_, std::signbit(value));
   }
-  ulong round(int precision, int lowest) const {
+  ulong round(bool wide) const {
     bool negative = false;
     Digits digits = read(false);
     if (digits_end(&digits)) {
@@ -66,11 +66,10 @@ class Accumulator {
       digits = read(true);
       EXPECT_FALSE(digits_end(&digits));
     }
-    return settle(digits_round(&digits, base_, precision, lowest), negative,
-                  SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
+    return result_bits(digits_round(&digits, base_, wide), negative, FLAG_NOT_MINUS_ZERO, wide);
   }
-  double to_f64() const { return as_double(round(53, -1022)); }
-  float to_f32() const { return std::bit_cast<float>(uint(round(24, -126))); }
+  double to_f64() const { return as_double(round(true)); }
+  float to_f32() const { return std::bit_cast<float>(uint(round(false))); }
 
  private:
   static constexpr int kWords = 104;
@@ -161,16 +160,7 @@ double folded(const std::vector<double>& values, bool backwards, bool* fits) {
   if (!*fits) return 0;
   long words[5];
   folds_to_words(&total, top, words);
-  bool negative = false;
-  Digits digits;
-  for (int pass = 0; pass < 2; ++pass) {
-    digits = digits_none();
-    for (long word : words) digits_read(&digits, negative ? -word : word);
-    if (!digits_end(&digits)) break;
-    negative = true;
-  }
-  return as_double(settle(digits_round(&digits, fold_grid(top, FOLDS - 1), 53, -1022), negative,
-                          SAW_OTHER_THAN_MINUS_ZERO, 53, -1022));
+  return as_double(round_words(words, 5, fold_grid(top, FOLDS - 1), FLAG_NOT_MINUS_ZERO, true));
 }
 
 TEST(Exact, FoldsAddUpInAnyOrder) {
@@ -357,20 +347,20 @@ TEST(Exact, QuickRoundingTakesMoreThanTwoDoubles) {
   EXPECT_GE(taken, 39000);
 }
 
-TEST(Exact, SettlesSpecialValues) {
-  const uint other = SAW_OTHER_THAN_MINUS_ZERO;
-  const auto f64 = [](uint saw) { return as_double(settle(0, false, saw, 53, -1022)); };
-  EXPECT_TRUE(std::isnan(f64(other | SAW_NAN)));
-  EXPECT_TRUE(std::isnan(f64(other | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)));
-  EXPECT_EQ(f64(other | SAW_PLUS_INFINITY), INFINITY);
-  EXPECT_EQ(f64(other | SAW_MINUS_INFINITY), -INFINITY);
+TEST(Exact, SpecialValuesFollowTheFlags) {
+  const uint other = FLAG_NOT_MINUS_ZERO;
+  const auto f64 = [](uint flags) { return as_double(result_bits(0, false, flags, true)); };
+  EXPECT_TRUE(std::isnan(f64(other | FLAG_NAN)));
+  EXPECT_TRUE(std::isnan(f64(other | FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY)));
+  EXPECT_EQ(f64(other | FLAG_PLUS_INFINITY), INFINITY);
+  EXPECT_EQ(f64(other | FLAG_MINUS_INFINITY), -INFINITY);
   EXPECT_EQ(as_ulong(f64(other)), as_ulong(0.0));
   EXPECT_EQ(as_ulong(f64(0)), as_ulong(-0.0));
-  const auto f32 = [](uint saw) {
-    return std::bit_cast<float>(uint(settle(0, false, saw, 24, -126)));
+  const auto f32 = [](uint flags) {
+    return std::bit_cast<float>(uint(result_bits(0, false, flags, false)));
   };
-  EXPECT_TRUE(std::isnan(f32(other | SAW_NAN)));
-  EXPECT_EQ(f32(other | SAW_MINUS_INFINITY), -INFINITY);
+  EXPECT_TRUE(std::isnan(f32(other | FLAG_NAN)));
+  EXPECT_EQ(f32(other | FLAG_MINUS_INFINITY), -INFINITY);
   EXPECT_EQ(std::bit_cast<uint>(f32(0)), 0x80000000u);
 }
 

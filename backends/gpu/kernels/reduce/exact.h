@@ -1,6 +1,6 @@
 // The arithmetic of exact sums, in words that CUDA, OpenCL C and host C++ share: error-free
-// transformations and three-term expansions for the fast road; a superaccumulator (one fixed-point
-// number over the whole range of a format, in 32-bit steps) for the wide one; one correct rounding
+// transformations and three-term expansions for the fast path; a superaccumulator (one fixed-point
+// number over the whole range of a format, in 32-bit steps) for the fallback; one correct rounding
 // for both. After Knuth and Dekker (two_sum), Rump, Ogita and Oishi (extraction), Kulisch and Neal.
 #pragma once
 
@@ -258,8 +258,8 @@ DEVICE bool digits_end(Digits* d) {
 }
 
 // The magnitude's bits rounded to nearest-even, word 0 weighing 2^base; infinity past the range.
-// f32: precision 24, lowest -126; f64: 53, -1022.
-DEVICE ulong digits_round(const Digits* d, int base, int precision, int lowest) {
+DEVICE ulong digits_round(const Digits* d, int base, bool f64) {
+  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
   if (d->top_word < 0) return 0UL;
   const int zeros = clz(d->top);
   ulong mantissa = (((ulong)d->top << 32) | d->next) << zeros;
@@ -329,22 +329,44 @@ DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulon
   return true;
 }
 
-// --- What the fixed point can't say -------------------------------------------------------------
+// --- Flags: terms that no fixed-point number holds -----------------------------------------------
 
-#define SAW_NAN 1u
-#define SAW_PLUS_INFINITY 2u
-#define SAW_MINUS_INFINITY 4u
-#define SAW_OTHER_THAN_MINUS_ZERO 8u  // without it an exact zero is -0
-#define SAW_WIDE 16u                  // the partial sum lies in words, not in folds
+#define FLAG_NAN 1u
+#define FLAG_PLUS_INFINITY 2u
+#define FLAG_MINUS_INFINITY 4u
+#define FLAG_NOT_MINUS_ZERO 8u  // without it an exact zero is -0
+#define FLAG_IN_WORDS 16u       // the partial sum lies in words, not in folds
+#define FLAGS_SPECIAL (FLAG_NAN | FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY)
 
-// The result's bits from the magnitude's, its sign and what was seen.
-DEVICE ulong settle(ulong magnitude, bool negative, uint saw, int precision, int lowest) {
-  const ulong infinity = (ulong)(1 - 2 * lowest + 2) << (precision - 1);
-  const ulong sign = infinity + ((ulong)1 << (precision - 1));
-  const uint infinities = saw & (SAW_PLUS_INFINITY | SAW_MINUS_INFINITY);
-  if ((saw & SAW_NAN) || infinities == (SAW_PLUS_INFINITY | SAW_MINUS_INFINITY))
-    return infinity | ((ulong)1 << (precision - 2));
-  if (infinities) return infinities == SAW_PLUS_INFINITY ? infinity : infinity | sign;
-  if (magnitude == 0UL) return saw & SAW_OTHER_THAN_MINUS_ZERO ? (negative ? sign : 0UL) : sign;
+// The flags of a term that isn't finite; 0 of others.
+DEVICE uint special_flags(double x) {
+  if (x != x) return FLAG_NAN;
+  if (fabs(x) <= 0x1.fffffffffffffp1023) return 0u;
+  return x > 0 ? FLAG_PLUS_INFINITY : FLAG_MINUS_INFINITY;
+}
+
+// The result's bits from the magnitude's, its sign and the flags of all terms.
+DEVICE ulong result_bits(ulong magnitude, bool negative, uint flags, bool f64) {
+  const ulong sign = f64 ? 0x8000000000000000UL : 0x80000000UL;
+  const ulong infinity = f64 ? 0x7ff0000000000000UL : 0x7f800000UL;
+  const uint infinities = flags & (FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY);
+  if ((flags & FLAG_NAN) || infinities == (FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY))
+    return infinity | (f64 ? 0x0008000000000000UL : 0x00400000UL);
+  if (infinities) return infinities == FLAG_PLUS_INFINITY ? infinity : infinity | sign;
+  if (magnitude == 0UL && !(flags & FLAG_NOT_MINUS_ZERO)) return sign;
   return negative ? magnitude | sign : magnitude;
+}
+
+// The bits of the sum of `count` words, word 0 weighing 2^base.
+DEVICE ulong round_words(const long* words, const int count, int base, uint flags, bool f64) {
+  bool negative = false;
+  Digits d;
+  for (int pass = 0; pass < 2; ++pass) {
+    d = digits_none();
+#pragma unroll
+    for (int w = 0; w < count; ++w) digits_read(&d, negative ? -words[w] : words[w]);
+    if (!digits_end(&d)) break;
+    negative = true;
+  }
+  return result_bits(digits_round(&d, base, f64), negative, flags, f64);
 }

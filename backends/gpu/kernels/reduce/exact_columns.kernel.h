@@ -100,9 +100,9 @@ DEVICE void column_add(Column* c, const Four* f) {
   c->first = next;
 }
 
-// The same of any four elements; returns what isn't finite among them.
+// The same of any four elements; returns the flags of those that aren't finite.
 DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits) {
-  uint saw = 0u;
+  uint flags = 0u;
   if (f->most > c->top && f->most <= MOST_TOP) {
     window_close(c, digits);
     window_open(c, f->most + WINDOW_MARGIN < MOST_TOP ? f->most + WINDOW_MARGIN : MOST_TOP);
@@ -117,16 +117,15 @@ DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits)
     const uint bits = as_uint(f->x[k]), magnitude = bits & 0x7fffffffu;
     const ulong mantissa = mantissa_f32(bits, &position);
     digits_add(digits, mantissa, position - 149 - BASE, (uint)((int)bits >> 31), 3);
-    if (magnitude > 0x7f800000u) saw |= SAW_NAN;
-    if (magnitude == 0x7f800000u) saw |= bits >> 31 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY;
+    if (magnitude > 0x7f800000u) flags |= FLAG_NAN;
+    if (magnitude == 0x7f800000u) flags |= bits >> 31 ? FLAG_MINUS_INFINITY : FLAG_PLUS_INFINITY;
   }
-  return saw;
+  return flags;
 }
 
-// Adds a group's share to its digits; `seen` is what this work-item saw in each of its four
-// columns.
+// Adds a group's share to its digits; `flags` are those of its four columns.
 DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const bool magnitude,
-                      LOCAL_POINTER uint* digits, int copy, uint* seen) {
+                      LOCAL_POINTER uint* digits, int copy, uint* flags) {
   const int me = local_x();
   const bool aligned = (ulong)from % sizeof(Vector) == 0;
   const long step = splits * SPAN;
@@ -135,7 +134,7 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
   for (int c = 0; c < VECTOR; ++c) {
     window_open(column + c, WINDOW_MARGIN);
     column[c].minus = 0xffffffffu;
-    seen[c] = 0u;
+    flags[c] = 0u;
   }
   float x[CHUNK], next[CHUNK];
   long v = group_x() * SPAN + me;
@@ -162,7 +161,7 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
       } else {
 #pragma unroll
         for (int c = 0; c < VECTOR; ++c)
-          seen[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
+          flags[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
       }
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
@@ -174,18 +173,19 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c) {
     window_close(column + c, digits + c * COPIES + copy);
-    if (!(column[c].minus >> 31)) seen[c] |= SAW_OTHER_THAN_MINUS_ZERO;
+    if (!(column[c].minus >> 31)) flags[c] |= FLAG_NOT_MINUS_ZERO;
   }
 }
 
-// Adds a group's digits and what it saw to the workspace's.
-DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits, LOCAL_POINTER const uint* saw,
-                             GLOBAL uint* words, int width, int lane_bits) {
+// Adds a group's digits and flags to the workspace's.
+DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits,
+                             LOCAL_POINTER const uint* group_flags, GLOBAL uint* words, int width,
+                             int lane_bits) {
   const int quads = 1 << lane_bits,
             copies = COPIES >> lane_bits;  // of four columns; of each one's digits
   for (int i = local_x(); i < (DIGITS + 1) * width; i += THREADS) {
     const int d = i >> (lane_bits + 2), c = i & (width - 1);
-    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : saw;
+    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : group_flags;
     long total = 0;
     uint any = 0u;
     for (int k = 0; k < copies; ++k) {  // starting elsewhere: other banks
@@ -208,7 +208,7 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w)
     word[w] = (long)(int)words[2 * w * width] + (long)(int)words[(2 * w + 1) * width] * 65536;
-  const uint what = words[DIGITS * width];
+  const uint flags = words[DIGITS * width];
   for (int d = 0; d <= DIGITS; ++d) words[d * width] = 0u;
   long carry = 0;  // of all words: the sum's sign
 #pragma unroll
@@ -218,40 +218,34 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
   digits_end(&d);
-  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-  return settle(digits_round(&d, BASE, precision, lowest), negative, what, precision, lowest);
+  return result_bits(digits_round(&d, BASE, f64), negative, flags, f64);
 }
 
 KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
 (REDUCE_PARAMETERS) {
-  LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP], is_last[1];
+  LOCAL uint digits[DIGITS * DIGIT_STEP], group_flags[DIGIT_STEP], is_last[1];
   const int me = local_x(), copy = me % COPIES;
   const bool f64 = options & RESULT_F64;
   GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
-  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then what was seen of it
+  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then its flags
   for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
-  for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
+  for (int i = me; i < DIGIT_STEP; i += THREADS) group_flags[i] = 0u;
   sync();
   await_earlier_launches();
-  uint seen[VECTOR];
+  uint flags[VECTOR];
   add_share(input + input_offset, phase == FINISH ? 0 : cols << lane_bits, splits,
-            options & MAP_ABS, digits, copy, seen);
+            options & MAP_ABS, digits, copy, flags);
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c)
-    if (seen[c]) atomic_or(saw + c * COPIES + copy, seen[c]);
+    if (flags[c]) atomic_or(group_flags + c * COPIES + copy, flags[c]);
   sync();
-  add_to_workspace(digits, saw, words, width, lane_bits);
+  add_to_workspace(digits, group_flags, words, width, lane_bits);
   sync_memory();
   if (me == 0) {
     is_last[0] = phase == FINISH || (phase == WHOLE && take_ticket(control) == (uint)splits - 1u);
     if (is_last[0]) control[0] = 0u;
   }
   sync_memory();
-  if (is_last[0] && me < width) {
-    const ulong bits = column_end(words + me, width, f64);
-    if (f64)
-      ((GLOBAL ulong*)(output + output_offset))[me * output_stride] = bits;
-    else
-      ((GLOBAL uint*)(output + output_offset))[me * output_stride] = (uint)bits;
-  }
+  if (is_last[0] && me < width)
+    store_sum(output + output_offset, me * output_stride, f64, column_end(words + me, width, f64));
 }

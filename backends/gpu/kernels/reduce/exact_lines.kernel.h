@@ -64,144 +64,160 @@ DEVICE ulong pair_round(const Pair* sum, bool f64) {
   return as_uint((float)as_double(bits));
 }
 
+// The elements of a row or column, and the lane that takes some of them.
+typedef struct Line {
+  GLOBAL const float* from;
+  long cols, col_stride;
+  int lane, lane_bits;
+  bool magnitude;
+} Line;
+
+// Adds this lane's elements, one of each chunk of lanes: neighbouring lanes have neighbouring
+// lines.
+DEVICE void add_across(Pair* sum, const Line* l) {
+  const long step = l->col_stride << l->lane_bits;
+  GLOBAL const float* p = l->from + l->lane * l->col_stride;
+  for (long c = l->lane; c < l->cols; c += CHUNK << l->lane_bits) {
+    float x[CHUNK];
+    GLOBAL const float* q = p;
+    if (c + ((CHUNK - 1) << l->lane_bits) < l->cols) {
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) {
+        x[k] = *q;
+        q += step;
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) {
+        x[k] = -0.0f;
+        if (c + (k << l->lane_bits) < l->cols) x[k] = *q;
+        q += step;
+      }
+    }
+    if (!pair_add_chunk(sum, x, CHUNK, l->magnitude)) {
+      const long left = (l->cols - c + (1 << l->lane_bits) - 1) >> l->lane_bits;
+      pair_add_slowly(sum, p, step, min_long(CHUNK, left), l->magnitude);
+    }
+    p += step * CHUNK;
+  }
+}
+
+// Adds this lane's elements of a row: vectors, then those before the first and after the last
+// vector.
+DEVICE void add_along(Pair* sum, const Line* l) {
+  const int lanes = 1 << l->lane_bits;
+  const int head = (int)min_long(l->cols, (0 - (ulong)l->from / 4) % VECTOR);
+  const long vectors = (long)((ulong)(l->cols - head) / VECTOR);
+  GLOBAL const float* from = l->from + head;
+  long v = l->lane;
+  for (; v + (3 << l->lane_bits) < vectors; v += 4 << l->lane_bits) {
+    float x[CHUNK];
+    GLOBAL const Vector* p = (GLOBAL const Vector*)from + v;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) unpack(p[k << l->lane_bits], x + 4 * k);
+    if (pair_add_chunk(sum, x, CHUNK, l->magnitude)) continue;
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k)
+      pair_add_slowly(sum, from + (v + (k << l->lane_bits)) * VECTOR, 1, VECTOR, l->magnitude);
+  }
+  for (; v < vectors; v += lanes) {
+    float x[VECTOR];
+    unpack(((GLOBAL const Vector*)from)[v], x);
+    if (!pair_add_chunk(sum, x, VECTOR, l->magnitude))
+      pair_add_slowly(sum, from + v * VECTOR, 1, VECTOR, l->magnitude);
+  }
+  const int loose = (int)(l->cols - vectors * VECTOR);
+#pragma unroll 1
+  for (int k = l->lane; k < loose; k += lanes)
+    pair_add_slowly(sum, from + (k < head ? k - head : vectors * VECTOR + k - head), 1, 1,
+                    l->magnitude);
+}
+
+// Leaves the sum of a line's lanes in its first one.
+DEVICE void lanes_add(Pair* sum, int lane, int lanes, int width, int across,
+                      LOCAL_POINTER double* his) {
+  LOCAL_POINTER double* mids = his + THREADS;
+  const int me = local_x();
+  int step = across ? width : 1, others = lanes;  // how many sums there are, and how far apart
+#if HAVE_WARPS
+  if (!across) {
+    for (int mask = 1; mask < lanes && mask < 32; mask *= 2) {
+      const double hi = shuffle_xor_f64(sum->hi, mask), mid = shuffle_xor_f64(sum->mid, mask);
+      pair_add(sum, hi, mid);
+    }
+    step = 32;
+    others = lanes / 32;
+  }
+#endif
+  his[me] = sum->hi;
+  mids[me] = sum->mid;
+  sync();
+  for (int near = others / 2; near > 0; near /= 2) {
+    if (lane < (across ? near : near * step)) {
+      pair_add(sum, his[me + near * step], mids[me + near * step]);
+      his[me] = sum->hi;
+      mids[me] = sum->mid;
+    }
+    sync();
+  }
+}
+
+// The bits of a line's sum by way of a superaccumulator, for work-item 0.
+DEVICE ulong add_again(const Line* l, LOCAL_POINTER ulong* arena, LOCAL_POINTER uint* group_flags,
+                       bool f64) {
+  LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena;
+  LOCAL_POINTER uint* high = low + WORDS * COPIES;
+  const int me = local_x(), copy = me % COPIES;
+  words_clear(me, arena);
+  if (me == 0) group_flags[0] = 0u;
+  sync();
+  uint flags = 0u;
+  for (long c = me; c < l->cols; c += THREADS) {
+    const float x = l->from[c * l->col_stride];
+    flags |= words_add_term(l->magnitude ? fabs(x) : x, x, low + copy, high + copy);
+  }
+  if (flags) atomic_or(group_flags, flags);
+  words_total(me, low, high);
+  return me == 0 ? total_bits(low, high, group_flags[0], f64) : 0UL;
+}
+
 KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
 (REDUCE_PARAMETERS) {
   LOCAL ulong arena[WORDS * COPIES > 2 * THREADS ? WORDS * COPIES : 2 * THREADS];
-  LOCAL uint failed[THREADS + 1], saw[1];
-  LOCAL_POINTER double* his = (LOCAL_POINTER double*)arena;
-  LOCAL_POINTER double* mids = his + THREADS;
+  LOCAL uint failed[THREADS + 1], group_flags[1];
   const int me = local_x(), lanes = 1 << lane_bits;
   const int result = across ? me & (width - 1) : me >> lane_bits;
-  const int lane = across ? me / width : me & (lanes - 1);
-  const long line = (long)group_x() * width + result;
-  const bool magnitude = options & MAP_ABS, f64 = options & RESULT_F64;
-  GLOBAL const float* from = input + input_offset + line * result_stride;
+  const long first = (long)group_x() * width, line = first + result;
+  const bool f64 = options & RESULT_F64;
+  Line l;
+  l.from = input + input_offset + line * result_stride;
+  l.cols = cols;
+  l.col_stride = col_stride;
+  l.lane = across ? me / width : me & (lanes - 1);
+  l.lane_bits = lane_bits;
+  l.magnitude = options & MAP_ABS;
   Pair sum;
   sum.hi = -0.0;
   sum.mid = 0.0;
   failed[me] = 0u;
   if (me == 0) failed[THREADS] = 0u;
   await_earlier_launches();
-  if (line < results) {
-    if (across) {
-      const long step = col_stride << lane_bits;
-      GLOBAL const float* p = from + lane * col_stride;
-      for (long c = lane; c < cols; c += CHUNK << lane_bits) {
-        float x[CHUNK];
-        GLOBAL const float* q = p;
-        if (c + ((CHUNK - 1) << lane_bits) < cols) {
-#pragma unroll
-          for (int k = 0; k < CHUNK; ++k) {
-            x[k] = *q;
-            q += step;
-          }
-        } else {
-#pragma unroll
-          for (int k = 0; k < CHUNK; ++k) {
-            x[k] = -0.0f;
-            if (c + (k << lane_bits) < cols) x[k] = *q;
-            q += step;
-          }
-        }
-        if (!pair_add_chunk(&sum, x, CHUNK, magnitude))
-          pair_add_slowly(&sum, p, step, min_long(CHUNK, (cols - c + lanes - 1) >> lane_bits),
-                          magnitude);
-        p += step * CHUNK;
-      }
-    } else {
-      const int head = (int)min_long(cols, (0 - (ulong)from / 4) % VECTOR);
-      const long vectors = (long)((ulong)(cols - head) / VECTOR);
-      from += head;
-      long v = lane;
-      for (; v + (3 << lane_bits) < vectors; v += 4 << lane_bits) {
-        float x[CHUNK];
-        GLOBAL const Vector* p = (GLOBAL const Vector*)from + v;
-#pragma unroll
-        for (int k = 0; k < 4; ++k) unpack(p[k << lane_bits], x + 4 * k);
-        if (pair_add_chunk(&sum, x, CHUNK, magnitude)) continue;
-#pragma unroll 1
-        for (int k = 0; k < 4; ++k)
-          pair_add_slowly(&sum, from + (v + (k << lane_bits)) * VECTOR, 1, VECTOR, magnitude);
-      }
-      for (; v < vectors; v += lanes) {
-        float x[VECTOR];
-        unpack(((GLOBAL const Vector*)from)[v], x);
-        if (!pair_add_chunk(&sum, x, VECTOR, magnitude))
-          pair_add_slowly(&sum, from + v * VECTOR, 1, VECTOR, magnitude);
-      }
-      // Elements before the first and after the last vector: one a lane.
-      const int loose = (int)(cols - vectors * VECTOR);
-#pragma unroll 1
-      for (int k = lane; k < loose; k += lanes)
-        pair_add_slowly(&sum, from + (k < head ? k - head : vectors * VECTOR + k - head), 1, 1,
-                        magnitude);
-    }
-  }
-  int step = across ? width : 1,
-      others = lanes;  // lanes that have sums, and how far apart they are
-#if HAVE_WARPS
-  if (!across) {
-    for (int mask = 1; mask < lanes && mask < 32; mask *= 2) {
-      const double hi = shuffle_xor_f64(sum.hi, mask), mid = shuffle_xor_f64(sum.mid, mask);
-      pair_add(&sum, hi, mid);
-    }
-    step = 32;
-    others = lanes / 32;
-  }
-#endif
-  his[me] = sum.hi;
-  mids[me] = sum.mid;
-  sync();
-  for (int near = others / 2; near > 0; near /= 2) {
-    if (lane < (across ? near : near * step)) {
-      pair_add(&sum, his[me + near * step], mids[me + near * step]);
-      his[me] = sum.hi;
-      mids[me] = sum.mid;
-    }
-    sync();
-  }
-  if (lane == 0 && line < results) {
-    if (sum.hi != sum.hi) {
+  if (line < results && across) add_across(&sum, &l);
+  if (line < results && !across) add_along(&sum, &l);
+  lanes_add(&sum, l.lane, lanes, width, across, (LOCAL_POINTER double*)arena);
+  output += output_offset;
+  if (l.lane == 0 && line < results) {
+    if (sum.hi != sum.hi)
       failed[result] = failed[THREADS] = 1u;
-    } else {
-      const ulong bits = pair_round(&sum, f64);
-      if (f64)
-        ((GLOBAL ulong*)(output + output_offset))[line * output_stride] = bits;
-      else
-        ((GLOBAL uint*)(output + output_offset))[line * output_stride] = (uint)bits;
-    }
+    else
+      store_sum(output, line * output_stride, f64, pair_round(&sum, f64));
   }
   sync();
   if (!failed[THREADS]) return;
-  LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena;
-  LOCAL_POINTER uint* high = low + WORDS * COPIES;
-  for (int l = 0; l < width; ++l) {
-    if (!failed[l]) continue;
-    sync();
-    for (int i = me; i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
-    if (me == 0) saw[0] = 0u;
-    sync();
-    const long wide_line = (long)group_x() * width + l;
-    GLOBAL const float* row = input + input_offset + wide_line * result_stride;
-    uint mine = 0u;
-    for (long c = me; c < cols; c += THREADS)
-      mine |= add_wide(row[c * col_stride], magnitude, low + me % COPIES, high + me % COPIES);
-    if (mine) atomic_or(saw, mine);
-    sync();
-    ulong total = 0UL;
-    if (me < WORDS) total = word_total(low, high, me, COPIES);
-    sync();
-    if (me < WORDS) {
-      low[me * COPIES] = (uint)total;
-      high[me * COPIES] = (uint)(total >> 32);
-    }
-    sync();
-    if (me == 0) {
-      const ulong bits = round_words(low, high, saw[0], f64 ? 53 : 24, f64 ? -1022 : -126);
-      if (f64)
-        ((GLOBAL ulong*)(output + output_offset))[wide_line * output_stride] = bits;
-      else
-        ((GLOBAL uint*)(output + output_offset))[wide_line * output_stride] = (uint)bits;
-    }
+  for (int k = 0; k < width; ++k) {
+    if (!failed[k]) continue;
+    l.from = input + input_offset + (first + k) * result_stride;
+    const ulong bits = add_again(&l, arena, group_flags, f64);
+    if (me == 0) store_sum(output, (first + k) * output_stride, f64, bits);
   }
 }

@@ -13,7 +13,7 @@ typedef float4 Vector;
 #include "tile.h"
 #include "unpack.h"
 
-// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so what six leave is below
+// Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so six leave less than
 // 2^-149.
 DEVICE void terms_add(double* terms, double x) {
 #pragma unroll
@@ -99,9 +99,7 @@ KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
       for (int k = 0; k < LENGTH; ++k) x[l][k] = fabs(x[l][k]);
     }
     const double sum = line_sum(x[l], f64);
-    if (line < results && f64)
-      ((GLOBAL double*)(output + output_offset))[line * output_stride] = sum;
-    if (line < results && !f64)
-      ((GLOBAL float*)(output + output_offset))[line * output_stride] = (float)sum;
+    const ulong bits = f64 ? as_ulong(sum) : as_uint((float)sum);
+    if (line < results) store_sum(output + output_offset, line * output_stride, f64, bits);
   }
 }

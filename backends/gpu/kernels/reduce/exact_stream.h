@@ -1,17 +1,16 @@
 // The fast path of `exact_stream`: what a work-item adds of its group's share. Floats that fit
 // add up in a double without rounding; doubles and products are cut at grid lines, and the parts
-// between the same two add up. Expansions of three doubles take both, and what doesn't fit.
+// between the same two add up. Expansions of three doubles take both, and elements that don't fit.
 #pragma once
 #include "across_groups.h"
 #include "exact_sum_words.h"
 #include "tile.h"
 #include "vectors.h"
 
-#define LOST 16u   // beside SAW_…: a work-item's three doubles don't hold its share,
+#define LOST 16u   // beside FLAG_…: a work-item's three doubles don't hold its share,
 #define UNCUT 32u  // or the parts that they are cut in don't hold them
-#define SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
-DEVICE int item_here() { return anew(local_x(), FLOATS); }
+DEVICE int item_here() { return opaque(local_x(), FLOATS); }
 
 // The share of a group: `vectors` of 16 bytes from the boundary at `from` on, a span here and the
 // next `step` further; the last group has the elements before and after them, too.
@@ -56,9 +55,8 @@ DEVICE long loose_index(const Share* in) {
   return k < 0 ? k : in->vectors * VECTOR + k;
 }
 
-// Grid lines WINDOW_BITS apart, below a bound of the terms. A chunk's parts are CHUNK *
-// 2^WINDOW_BITS units at most; after WINDOW_CHUNKS of them, 2^51 units at most, the windows are
-// closed.
+// A chunk's parts are CHUNK * 2^WINDOW_BITS units of a window at most; after WINDOW_CHUNKS of them,
+// 2^51 units at most, the windows are closed.
 #if !PRODUCTS
 #define WINDOWS 2
 #define WINDOW_BITS 36
@@ -80,28 +78,20 @@ DEVICE long loose_index(const Share* in) {
 typedef struct Narrow {
   Expansion sum;
   ulong lost;
-  uint saw;
+  uint flags;
 #if !FLOATS
-  double at[WINDOWS];  // parts above so many grid lines, from 1.5 * 2^52 of their units on
-  uint top, room;      // the largest biased exponent that fits; chunks that still do
+  Windows windows;
 #endif
 } Narrow;
 
-// The flags of a term that isn't finite.
-DEVICE uint said_of(double x) {
-  if (x != x) return SAW_NAN;
-  if (fabs(x) <= 0x1.fffffffffffffp1023) return 0u;
-  return x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY;
-}
-
 DEVICE void add_one(Narrow* s, T a, T b) {
   const double x = PRODUCTS && T_DOUBLE ? fabs(a) : TERM_OF(a, b);
-  const uint said = said_of(x);
-  s->saw |= said;
+  const uint special = special_flags(x);
+  s->flags |= special;
 #if PRODUCTS && T_DOUBLE  // squares
-  if (!said) s->lost |= expansion_add_product(&s->sum, a, a);
+  if (!special) s->lost |= expansion_add_product(&s->sum, a, a);
 #else
-  s->lost |= expansion_add(&s->sum, said ? -0.0 : x);
+  s->lost |= expansion_add(&s->sum, special ? -0.0 : x);
 #endif
 }
 
@@ -119,39 +109,11 @@ DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
   return true;
 }
 #else
-DEVICE void windows_close(Narrow* s) {
-  if (s->top == 0u) return;
-#pragma unroll
-  for (int k = 0; k < WINDOWS; ++k)
-    s->lost |= expansion_add(&s->sum, s->at[k] - window_line(s->top, k));
-}
-
-// Makes room for a chunk of terms up to this exponent; false: there is none.
-DEVICE bool windows_open(Narrow* s, uint exponent) {
-  if (exponent - 200u > 1800u) return false;
-  if (exponent > s->top || s->room == 0u) {
-    windows_close(s);
-    s->top = exponent;
-    s->room = WINDOW_CHUNKS;
-#pragma unroll
-    for (int k = 0; k < WINDOWS; ++k) s->at[k] = window_line(exponent, k);
-  }
-  s->room -= 1u;
-  return true;
-}
-
 #if T_float && KIND_SQUARES
 #define MAGNITUDE(x) (as_uint(x) & 0x7fffffffu)
 #else
 #define MAGNITUDE(x) ((uint)(as_ulong(x) >> 32) & 0x7fffffffu)
 #endif
-
-// Leaves in *x what is below the grid line whose parts `at` adds up.
-DEVICE void window_cut(double* at, double* x) {
-  const double next = *at + *x;
-  *x -= next - *at;
-  *at = next;
-}
 
 #if PRODUCTS
 // Where the exponents are near enough, the last window takes a term's last bit: nothing is to be
@@ -180,19 +142,21 @@ DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
   most = 2u * (most >> 23) + 770u;
   least = 2u * (least >> 23) + 770u;
 #endif
-  if (!windows_open(s, most) || (int)(s->top - least) > WINDOW_RANGE) return false;
+  Windows* w = &s->windows;
+  if (!windows_open(w, &s->sum, &s->lost, most) || (int)(w->top - least) > WINDOW_RANGE)
+    return false;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
     double high = TERM_OF(x[k], y[k]);
 #if T_DOUBLE
     double low = fma(x[k], x[k], -high);
-    window_cut(s->at, &high);
-    s->at[1] += high;
-    window_cut(s->at + 1, &low);
-    s->at[2] += low;
+    window_cut(w->at, &high);
+    w->at[1] += high;
+    window_cut(w->at + 1, &low);
+    w->at[2] += low;
 #else
-    window_cut(s->at, &high);
-    s->at[1] += high;
+    window_cut(w->at, &high);
+    w->at[1] += high;
 #endif
   }
   return true;
@@ -205,8 +169,9 @@ DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
     const uint magnitude = MAGNITUDE(x[k]);
     most = most > magnitude ? most : magnitude;
   }
-  if (!windows_open(s, most >> 20)) return false;
-  double first = s->at[0], second = s->at[1];
+  Windows* w = &s->windows;
+  if (!windows_open(w, &s->sum, &s->lost, most >> 20)) return false;
+  double first = w->at[0], second = w->at[1];
   ulong left = 0UL;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
@@ -216,8 +181,8 @@ DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
     left |= as_ulong(rest);
   }
   if (left << 1) return false;
-  s->at[0] = first;
-  s->at[1] = second;
+  w->at[0] = first;
+  w->at[1] = second;
   return true;
 }
 #endif
@@ -235,14 +200,14 @@ DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
   }
 }
 
-// Adds this work-item's share; *what says what its three doubles don't.
-DEVICE Expansion add_share(const Share* in, uint* what) {
+// Adds this work-item's share; *flags are those of terms that its three doubles don't hold.
+DEVICE Expansion add_share(const Share* in, uint* flags) {
   Narrow s;
   s.sum = expansion_zero();
   s.lost = 0UL;
-  s.saw = 0u;
+  s.flags = 0u;
 #if !FLOATS
-  s.top = s.room = 0u;
+  s.windows.top = s.windows.room = 0u;
 #endif
   T x[CHUNK], next[CHUNK];
   long v = in->first + item_here();
@@ -278,9 +243,9 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
     add_one(&s, in->magnitude ? fabs(loose) : loose, in->second[at]);
   }
 #if !FLOATS
-  windows_close(&s);
+  windows_close(&s.windows, &s.sum, &s.lost);
 #endif
-  *what = s.saw | (s.lost ? LOST : 0u);
+  *flags = s.flags | (s.lost ? LOST : 0u);
   return s.sum;
 }
 
@@ -306,7 +271,7 @@ DEVICE double units_of(long count, int exponent) {
 }
 
 // Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
-// integers of known units; *below is what is left under the three doubles. Non-zero where they
+// integers of known units; *below is the rest under the three doubles. Returns non-zero where they
 // don't hold it all.
 DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
   const int me = item_here(), lane = me % 32, warp = me / 32;

@@ -19,10 +19,9 @@ typedef double2 Vector;
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
 #define FLOATS (!T_DOUBLE && !PRODUCTS)  // they add up in double
-#define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))
-#define CHUNK_BITS 0  // of tile.h's walks, of which there are none
+#define CHUNK_BITS 0                     // of tile.h's walks, of which there are none
 #include "exact_stream.h"
-#include "exact_stream_wide.h"
+#include "exact_stream_fallback.h"
 
 #define RECORDS (CONTROL_BYTES / 24)
 
@@ -41,7 +40,9 @@ DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
     mid = words[1];
     lo = words[2];
   } while (hi == 0UL || mid == 0UL || lo == 0UL);
-  words[0] = words[1] = words[2] = 0UL;
+  words[0] = 0UL;
+  words[1] = 0UL;
+  words[2] = 0UL;
   Expansion sum;
   sum.hi = as_double(~hi);
   sum.mid = as_double(~mid);
@@ -59,7 +60,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 #if MANY_WORDS
   LOCAL uint groups_in_words[RECORDS / 32 + 1];  // a bit for each whose sum is
 #endif
-  LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
+  LOCAL uint flags[2];  // LOST, UNCUT, FLAG_…: of the group's share, and of all groups' sums
 #if USES_BINS
   LOCAL double all_bins[BINS * BINNERS];
 #endif
@@ -82,9 +83,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     Expansion sum = expansion_zero();
     uint what = 0u;
     if (round == 0) sum = add_share(&in, &what);
-    const int me = item_here(), index = anew(sum_index, FLOATS), first_record = index * splits;
+    const int me = item_here(), index = opaque(sum_index, FLOATS), first_record = index * splits;
     const int at = group_x() - first_record;  // split
-    const bool f64 = T_DOUBLE || (anew(options, FLOATS) & RESULT_F64);
+    const bool f64 = T_DOUBLE || (opaque(options, FLOATS) & RESULT_F64);
     volatile GLOBAL ulong* records =
         (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
     if (round == 1 && me < splits) {
@@ -110,23 +111,22 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     if (what) atomic_or(flags + round, what);
     sync();
     what = flags[round];
-    const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-    if (what && !(what & SPECIAL)) {
+    if (what && !(what & FLAGS_SPECIAL)) {
       LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + me % COPIES;
       LOCAL_POINTER uint* high = low + WORDS * COPIES;
       GLOBAL ulong* words =
           (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
-      wide_clear(arena);
+      words_clear(me, arena);
       if (round == 0 && (what & LOST)) {
         const Share again =
-            share_of(from, also, cols, anew(split, FLOATS), anew(splits, FLOATS), options);
+            share_of(from, also, cols, opaque(split, FLOATS), opaque(splits, FLOATS), options);
 #if USES_BINS
         LOCAL_POINTER double* bins = all_bins + me % BINNERS;
 #else
         LOCAL_POINTER double* bins = 0;
 #endif
-        const uint saw = add_share_wide(&again, bins, arena, low, high);
-        if (saw) atomic_or(flags, saw);
+        const uint special = add_share_wide(&again, bins, arena, low, high);
+        if (special) atomic_or(flags, special);
       } else {
 #if MANY_WORDS
         if (me <= RECORDS / 32) groups_in_words[me] = 0u;
@@ -140,20 +140,17 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 #else
         if (in_words) add_words(words + me * WORDS, low, high);
 #endif
-        if (!in_words) add_expansion_wide(&mine, low, high);
+        if (!in_words) words_add_expansion(&mine, low, high);
       }
-      wide_total(low - me % COPIES, high - me % COPIES);
-      if (final && me == 0)
-        bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
-      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + at * WORDS);
+      words_total(me, low - me % COPIES, high - me % COPIES);
+      if (final && me == 0) bits = total_bits(low, high, FLAG_NOT_MINUS_ZERO, f64);
+      if (!final && me < WORDS)
+        words[at * WORDS + me] = carried_word(low - me % COPIES, high - me % COPIES, me);
       sync_memory();
       what = flags[round];
     }
-    if (what & SPECIAL) bits = settle(0UL, false, what, precision, lowest);
-    if (me == 0 && final && f64)
-      ((GLOBAL ulong*)(output + output_offset))[index * output_stride] = bits;
-    if (me == 0 && final && !f64)
-      ((GLOBAL uint*)(output + output_offset))[index * output_stride] = (uint)bits;
+    if (what & FLAGS_SPECIAL) bits = result_bits(0UL, false, what, f64);
+    if (me == 0 && final) store_sum(output + output_offset, index * output_stride, f64, bits);
     if (me == 0 && !final) {
       if (what) fence();
       records[3 * at] = ~as_ulong(what ? MARK(what) : sum.hi);

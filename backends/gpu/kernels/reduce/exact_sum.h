@@ -1,7 +1,7 @@
 // The exact sum of floats, of their squares, or of the products of two inputs, rounded once: the
-// fast path first, and the fallback for a tile whose numbers don't fit it. A tile shared by
-// several groups leaves one record a result and group in the workspace; the last group (or a second
-// launch) adds them the same way.
+// fast path first, and the fallback for a tile whose numbers don't fit it. A tile shared by several
+// groups leaves one record a result and group in the workspace; the last group (or a second launch)
+// adds them the same way.
 #pragma once
 
 #include "exact_sum_words.h"
@@ -9,7 +9,6 @@
 
 // Where there is room for bins, no f32 is lost, and none is read twice.
 #define USES_BINS (!T_DOUBLE && !PRODUCTS && HAVE_LOCAL_48K)
-#define SAW_SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
 // The terms: x, or x times y.
 typedef struct Inputs {
@@ -34,130 +33,128 @@ DEVICE bool align_inputs(Tile* t, Inputs* in) {
   return skip >= 0;
 }
 
-#include "exact_sum_narrow.h"
-#include "exact_sum_wide.h"
+#include "exact_sum_fallback.h"
+#include "exact_sum_fast.h"
 
-#define RECORD (FOLDS + 1)  // folds, then their exponent and, in the upper half, what was seen
+#define RECORD (FOLDS + 1)  // folds, then their exponent and, in the upper half, flags
 #define ARENA (WORDS * COPIES > FOLDS * THREADS ? WORDS * COPIES : FOLDS * THREADS)
 
 // Where the sums go: results or states, or records and words of a tile's groups.
 typedef struct Sink {
   GLOBAL uchar* output;
   long output_stride;
-  bool wide_result;  // f64 results of f32 elements
-  bool states;       // instead of results
-  bool final;        // results, not records
+  bool f64;     // results of f64
+  bool states;  // instead of results
+  bool final;   // results, not records
   GLOBAL ulong* records;
   GLOBAL ulong* words;
 } Sink;
-
-DEVICE void store_result(const Sink* sink, long result, ulong bits) {
-  if (T_DOUBLE || sink->wide_result)
-    ((GLOBAL ulong*)sink->output)[result * sink->output_stride] = bits;
-  else
-    ((GLOBAL uint*)sink->output)[result * sink->output_stride] = (uint)bits;
-}
 
 DEVICE GLOBAL ulong* state_of(const Sink* sink, long result) {
   return (GLOBAL ulong*)sink->output + result * sink->output_stride;
 }
 
 // Adds the folds that a tile's groups left; non-zero when one of them is wide.
-DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* sum, uint* saw) {
+DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* sum, uint* flags) {
   ulong lost = 0UL;
   for (int s = t->lane; t->active && s < t->splits; s += t->lanes) {
     GLOBAL const ulong* record = records + tile_record(t, s) * RECORD;
-    *saw |= (uint)(record[FOLDS] >> 32);
-    if (*saw & SAW_WIDE) return 1UL;
+    *flags |= (uint)(record[FOLDS] >> 32);
+    if (*flags & FLAG_IN_WORDS) return 1UL;
     for (int k = 0; k < FOLDS; ++k) lost |= expansion_add(sum, as_double(record[k]));
   }
   return lost;
 }
 
 // The leader of a result stores what combine() left.
-DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uint top, uint saw) {
-  if (top & 2048u) saw |= SAW_OTHER_THAN_MINUS_ZERO;
+DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uint top, uint flags) {
+  if (top & 2048u) flags |= FLAG_NOT_MINUS_ZERO;
   if (!sink->final) {
     GLOBAL ulong* record = sink->records + tile_record(t, t->split) * RECORD;
 #pragma unroll
     for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds->part[k]);
-    record[FOLDS] = (ulong)saw << 32 | top;
+    record[FOLDS] = (ulong)flags << 32 | top;
     return;
   }
   if (sink->states) {
     GLOBAL ulong* state = state_of(sink, t->first + t->result);
     long words[5];
     folds_to_words(folds, top & 2047u, words);
-    if (!state_begin(state, saw)) return;
+    if (!state_begin(state, flags)) return;
     for (int w = 0; w < 5; ++w)
       state_add(state, words[w], fold_grid(top & 2047u, FOLDS - 1) + 32 * w);
     return;
   }
-  const bool f64 = T_DOUBLE || sink->wide_result;
-  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
   ulong bits;
-  if (!saw || (saw & SAW_SPECIAL) ||
-      !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], f64, &bits)) {
+  if (!flags || (flags & FLAGS_SPECIAL) ||
+      !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], sink->f64,
+                     &bits)) {
     long words[5];
     folds_to_words(folds, top & 2047u, words);
-    bool negative = false;
-    Digits d;
-    for (int pass = 0; pass < 2; ++pass) {
-      d = digits_none();
-#pragma unroll
-      for (int w = 0; w < 5; ++w) digits_read(&d, negative ? -words[w] : words[w]);
-      if (!digits_end(&d)) break;
-      negative = true;
-    }
-    bits = settle(digits_round(&d, fold_grid(top & 2047u, FOLDS - 1), precision, lowest), negative,
-                  saw, precision, lowest);
+    bits = round_words(words, 5, fold_grid(top & 2047u, FOLDS - 1), flags, sink->f64);
   }
-  store_result(sink, t->first + t->result, bits);
+  store_sum(sink->output, (t->first + t->result) * sink->output_stride, sink->f64, bits);
 }
 
 // Stores `count` results of a tile from result `base` on, out of their superaccumulators.
 DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int copies,
                        LOCAL_POINTER uint* low, LOCAL_POINTER uint* high,
-                       LOCAL_POINTER const uint* saw) {
+                       LOCAL_POINTER const uint* flags) {
   const int me = local_x();
-  for (int i = me; i < count * WORDS; i += THREADS) {
-    const int slot = i % count * copies, w = i / count;
-    const ulong total = word_total(low + slot, high + slot, w, copies);
-    low[w * COPIES + slot] = (uint)total;
-    high[w * COPIES + slot] = (uint)(total >> 32);
-  }
+  for (int i = me; i < count * WORDS; i += THREADS)
+    word_total(low + i % count * copies, high + i % count * copies, i / count, copies);
   sync();
   if (sink->final) {
-    const bool f64 = T_DOUBLE || sink->wide_result;
     const long result = t->first + base + me;
     if (me < count && result < t->results && sink->states) {
-      if (state_begin(state_of(sink, result), saw[me]))
+      if (state_begin(state_of(sink, result), flags[me]))
         for (int w = 0; w < WORDS; ++w)
           state_add(state_of(sink, result), word_at(low + me * copies, high + me * copies, w),
                     BASE + 32 * w);
     } else if (me < count && result < t->results) {
-      store_result(sink, result,
-                   round_words(low + me * copies, high + me * copies, saw[me], f64 ? 53 : 24,
-                               f64 ? -1022 : -126));
+      store_sum(sink->output, result * sink->output_stride, sink->f64,
+                total_bits(low + me * copies, high + me * copies, flags[me], sink->f64));
     }
   } else {
-    // One step of carrying keeps the sum of many records' words within 64 bits.
     for (int i = me; i < count * WORDS; i += THREADS) {
-      const int r = i % count, w = i / count, at = w * COPIES + r * copies;
-      const long carry = w > 0 ? (long)(int)high[at - COPIES] : 0;
-      const ulong rest = w < WORDS - 1 ? (ulong)low[at] : (ulong)high[at] << 32 | low[at];
+      const int r = i % count, w = i / count;
       const long record = tile_record(t, t->split) - t->result + base + r;
-      sink->words[record * WORDS + w] = rest + (ulong)carry;
-      if (w == 0) sink->records[record * RECORD + FOLDS] = (ulong)(saw[r] | SAW_WIDE) << 32;
+      sink->words[record * WORDS + w] = carried_word(low + r * copies, high + r * copies, w);
+      if (w == 0) sink->records[record * RECORD + FOLDS] = (ulong)(flags[r] | FLAG_IN_WORDS) << 32;
     }
   }
   sync();
 }
 
+// Adds the records of this work-item's groups; returns their flags.
+DEVICE uint add_records_wide(const Tile* t, const Sink* sink, LOCAL_POINTER uint* low,
+                             LOCAL_POINTER uint* high) {
+  uint flags = 0u;
+  for (int s = t->lane; s < t->splits; s += t->lanes) {
+    const long record = tile_record(t, s);
+    flags |=
+        add_partial_wide(sink->records + record * RECORD, sink->words + record * WORDS, low, high);
+  }
+  return flags;
+}
+
+// Adds what this work-item holds, whose flags are `flags`, or its elements once more; returns their
+// flags.
+DEVICE uint add_held_wide(Tile t, Inputs in, const Expansion* sum, LOCAL_POINTER const double* bins,
+                          uint binned, uint flags, LOCAL_POINTER uint* low,
+                          LOCAL_POINTER uint* high) {
+#if USES_BINS
+  add_share_wide(sum, bins, binned, low, high);
+  return flags;
+#else
+  return add_elements_wide(t, in, low, high);
+#endif
+}
+
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
 (REDUCE_PARAMETERS) {
   LOCAL ulong arena[ARENA];
-  LOCAL uint saw[THREADS], special[THREADS];
+  LOCAL uint result_flags[THREADS], special[THREADS];
   LOCAL uint flag[2];  // folds don't hold it all; this group is the tile's last
 #if USES_BINS
   LOCAL double all_bins[BINS * THREADS];
@@ -181,7 +178,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   Sink sink;
   sink.output = output + output_offset;
   sink.output_stride = output_stride;
-  sink.wide_result = options & RESULT_F64;
+  sink.f64 = T_DOUBLE || (options & RESULT_F64);
   sink.states = options & STATES;
   sink.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   sink.words = sink.records + tile_records(&t, phase) * RECORD;
@@ -201,11 +198,11 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
       lost = add_records(&t, sink.records, &sum, &mine);
     } else {
       lost = add_elements(t, in, &sum, &mine, bins, &binned);
-      if (as_ulong(sum.hi) != 0x8000000000000000UL) mine |= SAW_OTHER_THAN_MINUS_ZERO;
+      if (as_ulong(sum.hi) != 0x8000000000000000UL) mine |= FLAG_NOT_MINUS_ZERO;
     }
     if (lost) atomic_or(flag, 1u);
-    if (mine & SAW_SPECIAL) atomic_or(special + t.result, mine);
-    if (combine(&t, &sum, mine, saw, parts, &folds, &top)) atomic_or(flag, 1u);
+    if (mine & FLAGS_SPECIAL) atomic_or(special + t.result, mine);
+    if (combine(&t, &sum, mine, result_flags, parts, &folds, &top)) atomic_or(flag, 1u);
     sync();
     if (flag[0] == 0u) {
       if (tile_leads(&t)) store_folds(&t, &sink, &folds, top, special[t.result]);
@@ -213,30 +210,20 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
       const int batch = width < COPIES ? width : COPIES, copies = COPIES / batch;
       for (int base = 0; base < width; base += batch) {
         const int count = width - base < batch ? width - base : batch;
-        sync();
-        for (int i = me; i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
-        saw[me] = 0u;
+        words_clear(me, arena);
+        result_flags[me] = 0u;
         sync();
         if (t.active && t.result >= base && t.result < base + count) {
           const int slot = (t.result - base) * copies + t.lane % copies;
-          if (finishing) {
-            mine = 0u;
-            for (int s = t.lane; s < splits; s += t.lanes) {
-              const long record = tile_record(&t, s);
-              mine |= add_partial_wide(sink.records + record * RECORD, sink.words + record * WORDS,
-                                       low + slot, high + slot);
-            }
-          } else {
-#if USES_BINS
-            add_share_wide(&sum, bins, binned, low + slot, high + slot);
-#else
-            mine = add_elements_wide(t, in, low + slot, high + slot);
-#endif
-          }
-          if (mine) atomic_or(saw + (t.result - base), mine);
+          uint flags;
+          if (finishing)
+            flags = add_records_wide(&t, &sink, low + slot, high + slot);
+          else
+            flags = add_held_wide(t, in, &sum, bins, binned, mine, low + slot, high + slot);
+          if (flags) atomic_or(result_flags + (t.result - base), flags);
         }
         sync();
-        store_wide(&t, &sink, base, count, copies, low, high, saw);
+        store_wide(&t, &sink, base, count, copies, low, high, result_flags);
       }
     }
     done = true;

@@ -1,5 +1,5 @@
-// The terms of an exact sum: elements, or products of two elements. A square is a product, too. T
-// and KIND are the including file's.
+// The terms of an exact sum: elements, or products of two elements. A square is a product, too.
+// The including file defines T and KIND.
 #pragma once
 #include "exact.h"
 
@@ -18,13 +18,15 @@
 #define WORDS (PRODUCTS ? 133 : 67)
 #endif
 
+#define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))  // rounded for f64 alone
+
 #if PRODUCTS
-// x * y = (low + high * 2^64) * 2^(position + BASE), and what else is to be said of it.
+// x * y = (low + high * 2^64) * 2^(position + BASE), and its flags.
 typedef struct Product {
   ulong low, high;
   int position;
   bool negative;
-  uint saw;
+  uint flags;
 } Product;
 
 DEVICE Product product_of(T x, T y) {
@@ -44,14 +46,14 @@ DEVICE Product product_of(T x, T y) {
   p.position = x_position + y_position;
   p.negative = ((a ^ b) & sign) != 0;
   const bool zero = m == 0UL || n == 0UL;
-  p.saw = zero && p.negative ? 0u : SAW_OTHER_THAN_MINUS_ZERO;
+  p.flags = zero && p.negative ? 0u : FLAG_NOT_MINUS_ZERO;
   if ((a & ~sign) < infinite && (b & ~sign) < infinite) return p;
   // NaN, or an infinity times zero; else an infinity.
   const bool nan = (a & ~sign) > infinite || (b & ~sign) > infinite || zero;
   p.low = p.high = 0UL;
-  p.saw = SAW_OTHER_THAN_MINUS_ZERO | (nan          ? SAW_NAN
-                                       : p.negative ? SAW_MINUS_INFINITY
-                                                    : SAW_PLUS_INFINITY);
+  p.flags = FLAG_NOT_MINUS_ZERO | (nan          ? FLAG_NAN
+                                   : p.negative ? FLAG_MINUS_INFINITY
+                                                : FLAG_PLUS_INFINITY);
   return p;
 }
 #endif

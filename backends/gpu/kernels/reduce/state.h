@@ -5,16 +5,16 @@
 #define STATE_WORDS 69
 #define STATE_LOWEST (-2176)
 #define STATE_ANY 16u
-#define STATE_SEEN (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY | SAW_OTHER_THAN_MINUS_ZERO)
+#define STATE_FLAGS (FLAGS_SPECIAL | FLAG_NOT_MINUS_ZERO)
 
 // Begins the state of a sum; false: it is whole, because the sum isn't finite.
-DEVICE bool state_begin(GLOBAL ulong* state, uint saw) {
-  const uint infinities = SAW_PLUS_INFINITY | SAW_MINUS_INFINITY;
-  if ((saw & SAW_NAN) || (saw & infinities) == infinities)
-    saw = SAW_NAN | SAW_OTHER_THAN_MINUS_ZERO;
-  state[0] = (saw & STATE_SEEN) | STATE_ANY;
+DEVICE bool state_begin(GLOBAL ulong* state, uint flags) {
+  const uint infinities = FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY;
+  if ((flags & FLAG_NAN) || (flags & infinities) == infinities)
+    flags = FLAG_NAN | FLAG_NOT_MINUS_ZERO;
+  state[0] = (flags & STATE_FLAGS) | STATE_ANY;
   for (int w = 1; w < STATE_WORDS; ++w) state[w] = 0UL;
-  return (saw & (SAW_NAN | infinities)) == 0u;
+  return (flags & (FLAG_NAN | infinities)) == 0u;
 }
 
 // Adds value * 2^exponent, up to where nothing changes any more.

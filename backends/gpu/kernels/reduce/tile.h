@@ -48,6 +48,14 @@
 #define STATES 32
 #define CONTROL_BYTES 4096  // counters at the start of the workspace: zero before and after
 
+// Stores the bits of a sum of floats.
+DEVICE void store_sum(GLOBAL uchar* output, long at, bool f64, ulong bits) {
+  if (f64)
+    ((GLOBAL ulong*)output)[at] = bits;
+  else
+    ((GLOBAL uint*)output)[at] = (uint)bits;
+}
+
 typedef struct Tile {
   long results, rows, cols, result_stride, row_stride, col_stride;
   int width, lanes, lane_bits, col_bits, splits;

@@ -1,4 +1,4 @@
-// The fallback of an exact sum: what a tile's work-items hold, or their elements, in
+// The fallback of `exact`'s sums: a tile's work-items add what they hold, or their elements, in
 // superaccumulators.
 #pragma once
 #include "exact_sum_words.h"
@@ -7,10 +7,8 @@
 // Adds what this work-item holds.
 DEVICE void add_share_wide(const Expansion* sum, LOCAL_POINTER const double* bins, uint binned,
                            LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  add_double_wide(sum->hi, low, high);
-  add_double_wide(sum->mid, low, high);
-  add_double_wide(sum->lo, low, high);
-  for (int b = 0; binned && b < BINS; ++b) add_double_wide(bins[b * THREADS], low, high);
+  words_add_expansion(sum, low, high);
+  for (int b = 0; binned && b < BINS; ++b) words_add_double(bins[b * THREADS], low, high);
 }
 #else
 DEVICE bool in_row(const Tile* t, long column) { return column >= t->skip && column < t->cols; }
@@ -25,10 +23,10 @@ DEVICE void load_four(const Tile* t, const Walk* w, GLOBAL const T* input, int k
   }
 }
 
-// The fallback's pass over this work-item's share of the elements.
+// Adds this work-item's share of the elements once more.
 DEVICE uint add_elements_wide(Tile t, Inputs in, LOCAL_POINTER uint* low,
                               LOCAL_POINTER uint* high) {
-  uint saw = 0u;
+  uint flags = 0u;
   align_inputs(&t, &in);
   for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
     for (int k = 0; k < CHUNK; k += 4) {
@@ -42,31 +40,24 @@ DEVICE uint add_elements_wide(Tile t, Inputs in, LOCAL_POINTER uint* low,
       for (int u = 0; u < 4; ++u)
         if (in_row(&t, chunk_column(&t, &w, false, k + u)))
 #if KIND_DOT
-          saw |= add_wide(x[u], y[u], low, high);
-#elif PRODUCTS
-          saw |= add_wide(x[u], x[u], low, high);
+          flags |= words_add_term(x[u], y[u], low, high);
 #else
-          saw |= add_wide(x[u], in.magnitude, low, high);
+          flags |= words_add_term(!PRODUCTS && in.magnitude ? fabs(x[u]) : x[u], x[u], low, high);
 #endif
     }
   }
-  return saw;
+  return flags;
 }
 #endif
 
-// Adds what a group of an earlier phase stored: its words, or its folds.
+// Adds what a group of an earlier phase stored, its words or its folds; returns its flags.
 DEVICE uint add_partial_wide(GLOBAL const ulong* record, GLOBAL const ulong* words,
                              LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  const uint saw = (uint)(record[FOLDS] >> 32);
-  if (saw & SAW_WIDE) {
+  const uint flags = (uint)(record[FOLDS] >> 32);
+  if (flags & FLAG_IN_WORDS) {
     for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
   } else {
-    for (int k = 0; k < FOLDS; ++k) {
-      int position;
-      const ulong bits = record[k];
-      const ulong mantissa = mantissa_f64(bits, &position);
-      accumulator_add(low, high, COPIES, mantissa, position - 1074 - BASE, bits >> 63);
-    }
+    for (int k = 0; k < FOLDS; ++k) words_add_double(as_double(record[k]), low, high);
   }
-  return saw;
+  return flags;
 }

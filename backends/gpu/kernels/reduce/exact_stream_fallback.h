@@ -9,52 +9,26 @@
 #define BINNERS 256  // work-items that have bins
 #define USES_DIGITS (T_DOUBLE && !PRODUCTS)
 
-DEVICE void wide_clear(LOCAL_POINTER ulong* arena) {
-  sync();
-  for (int i = item_here(); i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
-  sync();
-}
-
-// Leaves the words' totals in the first copy.
-DEVICE void wide_total(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  const int w = item_here();
-  sync();
-  if (w < WORDS) {
-    const ulong total = word_total(low, high, w, COPIES);
-    low[w * COPIES] = (uint)total;
-    high[w * COPIES] = (uint)(total >> 32);
-  }
-  sync();
-}
-
-DEVICE uint wide_add(const Share* in, T x, T y, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-#if PRODUCTS
-  return add_wide(x, y, low, high);
-#else
-  return add_wide(x, in->magnitude, low, high);
-#endif
-}
+// An element as it is added.
+DEVICE T mapped(const Share* in, T x) { return !PRODUCTS && in->magnitude ? fabs(x) : x; }
 
 #if USES_BINS
 DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins) {
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const float one = in->magnitude ? fabs(x[k]) : x[k];
+    const float one = mapped(in, x[k]);
     bins[bin_of(as_uint(one)) * BINNERS] += (double)one;
   }
 }
 
 // The flags of those that aren't finite among the elements that this work-item added to its bins.
-DEVICE uint bins_saw(const Share* in) {
-  uint saw = 0u;
+DEVICE uint bins_flags(const Share* in) {
+  uint flags = 0u;
   for (long first = in->first; first < in->vectors; first += in->step) {
     for (long v = first + item_here(); v < first + SPAN && v < in->vectors; v += BINNERS)
-      for (int k = 0; k < VECTOR; ++k) {
-        const float x = in->from[v * VECTOR + k];
-        saw |= said_of(in->magnitude ? fabs(x) : x);
-      }
+      for (int k = 0; k < VECTOR; ++k) flags |= special_flags(mapped(in, in->from[v * VECTOR + k]));
   }
-  return saw;
+  return flags;
 }
 #endif
 
@@ -73,7 +47,7 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
   const int me = item_here();
   LOCAL_POINTER uint* all = (LOCAL_POINTER uint*)arena;
   LOCAL_POINTER uint* digits = all + me % COPIES;
-  uint saw = 0u;
+  uint flags = 0u;
   int room = DIGIT_CHUNKS;
 #pragma unroll 1
   for (long first = in->first; first < in->vectors; first += in->step) {
@@ -90,7 +64,7 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
       digits_add(digits, mantissa, position, (uint)((long)as_ulong(x[k]) >> 63), 4);
     }
     if (most >= 0x7ff00000u)
-      for (int k = 0; k < CHUNK; ++k) saw |= said_of(x[k]);
+      for (int k = 0; k < CHUNK; ++k) flags |= special_flags(x[k]);
     if (--room == 0) {
       room = DIGIT_CHUNKS;
       sync();
@@ -102,10 +76,10 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
   long total = 0;
   for (int c = 0; me < DIGITS && c < COPIES; ++c)  // starting elsewhere: other banks
     total += (int)all[me * COPIES + (c + me) % COPIES];
-  wide_clear(arena);
+  words_clear(me, arena);
   accumulator_add(all, all + WORDS * COPIES, COPIES, (ulong)(total < 0 ? -total : total),
                   me * DIGIT_BITS, total < 0);
-  return saw;
+  return flags;
 }
 #endif
 
@@ -115,7 +89,7 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
 DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER ulong* arena,
                            LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
   const int me = item_here();
-  uint saw = 0u;
+  uint flags = 0u;
 #if USES_BINS
   if (me < BINNERS) {
     for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
@@ -145,12 +119,12 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
     double all = 0.0;
     for (int b = 0; b < BINS; ++b) all += bins[b * BINNERS] * 0.0;
     if (all != 0.0)
-      saw = bins_saw(in);
+      flags = bins_flags(in);
     else
-      for (int b = 0; b < BINS; ++b) add_double_wide(bins[b * BINNERS], low, high);
+      for (int b = 0; b < BINS; ++b) words_add_double(bins[b * BINNERS], low, high);
   }
 #elif USES_DIGITS
-  saw = add_to_digits(in, arena);
+  flags = add_to_digits(in, arena);
 #else
   for (long first = in->first; first < in->vectors; first += in->step) {
     const long end = (first + SPAN < in->vectors ? first + SPAN : in->vectors) * VECTOR;
@@ -165,24 +139,14 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
         }
       }
 #pragma unroll
-      for (int u = 0; u < 4; ++u) saw |= wide_add(in, x[u], y[u], low, high);
+      for (int u = 0; u < 4; ++u) flags |= words_add_term(mapped(in, x[u]), y[u], low, high);
     }
   }
 #endif
-  if (!has_loose(in)) return saw & SPECIAL;
+  if (!has_loose(in)) return flags & FLAGS_SPECIAL;
   const long at = loose_index(in);
-  return (saw | wide_add(in, in->from[at], in->second[at], low, high)) & SPECIAL;
-}
-
-// Stores the totals; one step of carrying keeps the sum of many groups' words within 64 bits.
-DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint* high,
-                        GLOBAL ulong* words) {
-  const int w = item_here();
-  if (w < WORDS) {
-    const long carry = w > 0 ? (long)(int)high[(w - 1) * COPIES] : 0;
-    const ulong rest = w < WORDS - 1 ? 0UL : (ulong)high[w * COPIES] << 32;
-    words[w] = (rest | low[w * COPIES]) + (ulong)carry;
-  }
+  const uint loose = words_add_term(mapped(in, in->from[at]), in->second[at], low, high);
+  return (flags | loose) & FLAGS_SPECIAL;
 }
 
 #define MANY_WORDS \
@@ -216,10 +180,3 @@ DEVICE void add_words(volatile GLOBAL const ulong* words, LOCAL_POINTER uint* lo
   for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
 }
 #endif
-
-DEVICE void add_expansion_wide(const Expansion* sum, LOCAL_POINTER uint* low,
-                               LOCAL_POINTER uint* high) {
-  add_double_wide(sum->hi, low, high);
-  add_double_wide(sum->mid, low, high);
-  add_double_wide(sum->lo, low, high);
-}

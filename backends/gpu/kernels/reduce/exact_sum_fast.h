@@ -1,6 +1,6 @@
-// The fast path of an exact sum: expansions of three doubles, cut into folds that add up without
-// rounding in any order. It says so when something doesn't fit: a range of more than about 150
-// bits, a NaN, an infinity.
+// The fast path of `exact`'s sums: expansions of three doubles, cut into folds that add up without
+// rounding in any order. It tells when something doesn't fit: a range of more than about 150 bits,
+// a NaN, an infinity.
 #pragma once
 #include "exact_sum_words.h"
 #include "shuffle.h"
@@ -28,13 +28,6 @@ DEVICE ulong add_products(Expansion* sum, const T* x, const T* y) {
 #define EXPONENT_MASK 0x7ff00000u
 #endif
 
-// The flags of a NaN or an infinity; 0 for finite numbers.
-DEVICE uint said_by(T x) {
-  if (x != x) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
-  if (fabs(x) <= (T_DOUBLE ? 0x1.fffffffffffffp1023 : 0x1.fffffep127)) return 0u;
-  return SAW_OTHER_THAN_MINUS_ZERO | (x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY);
-}
-
 #if USES_BINS
 // Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is
 // added.
@@ -56,7 +49,7 @@ DEVICE bool add_chunk(Expansion* sum, const T* x) {
 }
 
 // Adds CHUNK floats to the bins, which count the chunks they have taken.
-DEVICE void add_to_bins(const T* x, uint* saw, LOCAL_POINTER double* bins, uint* binned) {
+DEVICE void add_to_bins(const T* x, uint* flags, LOCAL_POINTER double* bins, uint* binned) {
   if (*binned % (BIN_ADDITIONS / CHUNK) == 0u) {
     if (*binned == 0u)
       for (int b = 0; b < BINS; ++b) bins[b * THREADS] = 0.0;
@@ -66,9 +59,12 @@ DEVICE void add_to_bins(const T* x, uint* saw, LOCAL_POINTER double* bins, uint*
   *binned += 1u;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const uint said = said_by(x[k]);
-    *saw |= said | (as_uint(x[k]) != 0x80000000u ? SAW_OTHER_THAN_MINUS_ZERO : 0u);
-    if (!said) bins[bin_of(as_uint(x[k])) * THREADS] += (double)x[k];
+    *flags |= as_uint(x[k]) != 0x80000000u ? FLAG_NOT_MINUS_ZERO : 0u;
+    if (EXPONENT(x[k]) == EXPONENT_MASK)
+      // special_flags() would take a double, for which registers are spilled.
+      *flags |= x[k] != x[k] ? FLAG_NAN : x[k] > 0 ? FLAG_PLUS_INFINITY : FLAG_MINUS_INFINITY;
+    else
+      bins[bin_of(as_uint(x[k])) * THREADS] += (double)x[k];
   }
 }
 
@@ -85,7 +81,7 @@ DEVICE void bins_close(Expansion* sum, LOCAL_POINTER const double* bins, uint* b
 }
 #else
 // Adds CHUNK elements; the result is non-zero when something was lost.
-DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
+DEVICE ulong add_chunk(Expansion* sum, T* x, uint* flags) {
   ulong lost = 0UL;
   bool special = false;
 #pragma unroll
@@ -93,9 +89,11 @@ DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
   if (special) {
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
-      const uint said = said_by(x[k]);
-      *saw |= said;
-      if (said) x[k] = (T)-0.0;
+      const uint one = special_flags(x[k]);
+      if (one) {
+        *flags |= one | FLAG_NOT_MINUS_ZERO;
+        x[k] = (T)-0.0;
+      }
     }
   }
 #pragma unroll
@@ -105,69 +103,41 @@ DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
 #endif
 
 #if T_DOUBLE
-// Doubles of a known magnitude are cut at WINDOWS grid lines; the pieces of one line add up without
+// Doubles of a known magnitude are cut at WINDOWS grid lines; the parts of one line add up without
 // rounding in a number that starts at 1.5 * 2^52 grid units, whose own grid does the cutting.
 #define WINDOWS 3
 #define WINDOW_BITS 36
 #define WINDOW_CHUNKS 1024  // 2^13 elements of at most 2^36 units are less than 2^51
 #include "windows.h"
 
-typedef struct Windows {
-  double at[WINDOWS];
-  uint top;     // no element's biased exponent is larger; 0: nothing in it
-  uint room;    // for so many more chunks
-  bool narrow;  // they hold what came so far
-} Windows;
-
-DEVICE ulong windows_close(Windows* w, Expansion* sum) {
-  ulong lost = 0UL;
-  if (w->top)
-    for (int k = 0; k < WINDOWS; ++k) lost |= expansion_add(sum, w->at[k] - window_line(w->top, k));
-  w->top = 0u;
-  return lost;
-}
-
-DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* saw) {
+// Adds CHUNK doubles; *inside: the windows held all so far.
+DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* flags, bool* inside) {
   uint most = 0u;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
     const uint magnitude = (uint)(as_ulong(x[k]) >> 32) & 0x7fffffffu;
     most = most > magnitude ? most : magnitude;
   }
-  const uint exponent = most >> 20;
-  if (exponent - 200u > 1800u || !w->narrow) return add_chunk(sum, x, saw);
-  ulong lost = 0UL;
-  if (exponent > w->top || w->room == 0u) {
-    lost = windows_close(w, sum);
-    w->top = exponent;
-    w->room = WINDOW_CHUNKS;
-#pragma unroll
-    for (int k = 0; k < WINDOWS; ++k) w->at[k] = window_line(exponent, k);
-  }
-  w->room -= 1u;
-  ulong rest = 0UL;
+  ulong lost = 0UL, rest = 0UL;
+  const bool fits = *inside && windows_open(w, sum, &lost, most >> 20);
+  if (!fits) return add_chunk(sum, x, flags);
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-#pragma unroll
-    for (int level = 0; level < 2; ++level) {
-      const double next = w->at[level] + x[k];
-      x[k] -= next - w->at[level];
-      w->at[level] = next;
-    }
+    window_cut(w->at, x + k);
+    window_cut(w->at + 1, x + k);
     rest |= as_ulong(x[k]) & 0x7fffffffffffffffUL;
   }
   if (rest) {
     rest = 0UL;
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
-      const double next = w->at[2] + x[k];
-      x[k] -= next - w->at[2];
-      w->at[2] = next;
+      window_cut(w->at + 2, x + k);
       rest |= as_ulong(x[k]) & 0x7fffffffffffffffUL;
     }
     if (rest) {
-      w->narrow = false;
-      lost |= windows_close(w, sum);
+      *inside = false;
+      windows_close(w, sum, &lost);
+      w->top = 0u;
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, x[k]);
     }
@@ -178,14 +148,14 @@ DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* saw) {
 #endif
 
 // Loads and adds this work-item's share of the elements; a loss ends it.
-DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* saw, LOCAL_POINTER double* bins,
-                          uint* binned) {
+DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* flags,
+                          LOCAL_POINTER double* bins, uint* binned) {
   const bool aligned = align_inputs(&t, &in);
   ulong lost = 0UL;
 #if T_DOUBLE && !PRODUCTS
   Windows windows;
-  windows.top = 0u;
-  windows.narrow = true;
+  windows.top = windows.room = 0u;
+  bool inside = true;
 #endif
   for (Walk w = walk_begin(&t); w.row < t.rows && (USES_BINS || !lost); walk_on(&w, &t)) {
     T x[CHUNK];
@@ -201,15 +171,15 @@ DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* saw, LOCAL_PO
 #elif PRODUCTS
     lost = add_products(sum, x, x);
 #elif T_DOUBLE
-    lost |= windows_add(&windows, sum, x, saw);
+    lost |= windows_add(&windows, sum, x, flags, &inside);
 #elif USES_BINS
-    if (!add_chunk(sum, x)) add_to_bins(x, saw, bins, binned);
+    if (!add_chunk(sum, x)) add_to_bins(x, flags, bins, binned);
 #else
-    lost |= add_chunk(sum, x, saw);
+    lost |= add_chunk(sum, x, flags);
 #endif
   }
 #if T_DOUBLE && !PRODUCTS
-  lost |= windows_close(&windows, sum);
+  windows_close(&windows, sum, &lost);
 #endif
 #if USES_BINS
   bins_close(sum, bins, binned);
@@ -285,13 +255,13 @@ DEVICE void lanes_add(const Tile* t, Folds* folds, LOCAL_POINTER double* scratch
   }
 }
 
-// The sums of each result's lanes, in its leader's folds; *top is their largest exponent with,
+// What the lanes of each result hold, in its leader's folds; *top is their largest exponent with,
 // in bit 11, whether anything but -0 was seen. The result is non-zero where the folds don't hold it
 // all.
-DEVICE ulong combine(const Tile* t, const Expansion* sum, uint saw, LOCAL_POINTER uint* tops,
+DEVICE ulong combine(const Tile* t, const Expansion* sum, uint flags, LOCAL_POINTER uint* tops,
                      LOCAL_POINTER double* parts, Folds* folds, uint* top) {
-  // Work-items that saw nothing but -0 have exponent 0, so the largest carries the flag too.
-  *top = lanes_max(t, expansion_exponent(sum) | (saw ? 2048u : 0u), tops);
+  // Work-items that met nothing but -0 have exponent 0, so the largest carries the flag too.
+  *top = lanes_max(t, expansion_exponent(sum) | (flags ? 2048u : 0u), tops);
   const ulong lost = folds_of(sum, *top & 2047u, folds);
   lanes_add(t, folds, parts);
   return (*top & 2047u) > FOLD_TOP_LIMIT ? 1UL : lost;

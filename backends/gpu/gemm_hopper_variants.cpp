@@ -106,13 +106,23 @@ bool tensor_exists(const int* macro) {
   return (kTensorTiles[macro[1]].forms & asked) == asked && asked != kEvery;
 }
 
-/// Are rows of A, B or C an odd number of elements apart in memory? C counts, too, because the form
-/// for such rows also stores whole rows of C.
-bool has_odd_rows(const Problem& p) {
-  const auto odd = [](const Operand& x) {
-    return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
-  };
-  return odd(p.a) || odd(p.b) || odd(p.c);
+bool has_odd_rows(const Operand& x) {
+  return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
+}
+
+/// The form for odd rows copies each from the 16 bytes that it begins in. They begin before the
+/// buffer where its first row does so between two vectors; CUDA's handle is the address, and
+/// OpenCL's buffers begin at a vector.
+bool copies_from_before(const Operand& x, uint32_t backend) {
+  return has_odd_rows(x) && backend == kCuda && x.offset == 0 &&
+         reinterpret_cast<uintptr_t>(x.memory) % 16 != 0;
+}
+
+/// Rows of A, B or C are an odd number of elements apart in memory. C's, too: the form for them
+/// stores whole rows of it.
+bool takes_odd_form(const Problem& p, uint32_t backend) {
+  return (has_odd_rows(p.a) || has_odd_rows(p.b) || has_odd_rows(p.c)) &&
+         !copies_from_before(p.a, backend) && !copies_from_before(p.b, backend);
 }
 
 /// The elements of a panel with a row for each of `size` lanes, or with one for each of `depth`
@@ -138,7 +148,8 @@ void tensor_plan(const Request& request, Plan& plan) {
   const RoleTile& tile = tile_of<kTensorRung>(request);
   const Problem p(op);
   const bool widens = op.dtype == TRINE_F32;
-  const bool odd = !widens && !p.continues && (tile.forms & kOddRows) != 0 && has_odd_rows(p);
+  const bool odd = !widens && !p.continues && (tile.forms & kOddRows) != 0 &&
+                   takes_odd_form(p, request.target.backend);
   plan.macro[0] = widens ? 1 : 0;
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);

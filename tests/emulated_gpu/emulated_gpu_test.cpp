@@ -47,12 +47,11 @@ class Memory {
     if (image) std::memcpy(pages_.data(), image, bytes);
   }
   char* data() const { return pages_.data(); }
-  /// `early`: vectors may begin before the first element, in its 16 bytes.
-  emulated::Extent extent(bool early) const {
+  emulated::Extent extent() const {
     const auto at = reinterpret_cast<uintptr_t>(data()), end = at + bytes_;
     const auto pointer = [](uintptr_t p) { return reinterpret_cast<const char*>(p); };
-    return {pointer(at & ~uintptr_t{4095}), pointer((end + 4095) & ~uintptr_t{4095}),
-            pointer(early ? at & ~uintptr_t{15} : at), pointer(end)};
+    return {pointer(at & ~uintptr_t{4095}), pointer((end + 4095) & ~uintptr_t{4095}), pointer(at),
+            pointer(end)};
   }
 
  private:
@@ -65,12 +64,6 @@ uint64_t bits_of(const Argument& argument) {
   std::memcpy(&bits, &argument.i64,
               argument.kind == Argument::kI32 || argument.kind == Argument::kF32 ? 4 : 8);
   return bits;
-}
-
-/// The form of `tensor_specialized` for odd rows begins each of them with the 16 bytes that it
-/// begins in.
-bool begins_early(const std::string& kernel) {
-  return kernel.starts_with("tensor_specialized") && kernel.ends_with("_1_0");
 }
 
 class EmulatedGpu : public testing::Test {
@@ -117,7 +110,7 @@ class EmulatedGpu : public testing::Test {
       const emulated::Call kernel = emulated::kernel(name);
       if (!kernel) return false;
       emulated::extents.clear();
-      for (const auto& one : memory) emulated::extents.push_back(one->extent(begins_early(name)));
+      for (const auto& one : memory) emulated::extents.push_back(one->extent());
       std::vector<uint64_t> arguments;
       arguments.reserve(size_t(launch.argument_count));
       for (int a = 0; a < launch.argument_count; ++a)

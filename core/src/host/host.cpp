@@ -21,16 +21,16 @@ namespace trine {
 namespace detail {
 namespace {
 
-/// The work of a stream: a whole call, or its share of a call in chunks.
-enum class Part : std::size_t { whole, bring, compute, fetch };
+/// The work of a queue: all of a call, or its share of one in chunks.
+enum class QueueRole : std::size_t { whole, bring, compute, fetch };
 
-/// Idle streams by device and part, kept with their queues and pinned memory for the next call.
-/// They keep the device open. They are kept by part, because a queue's copies should keep their
-/// direction: CUDA's driver may order the next command of a stream behind all copies in the
+/// Idle queues by device and role, kept with their pinned memory for the next call. They keep the
+/// device open. By role, since a queue's copies should keep their direction: CUDA's driver
+/// may order what comes next on a stream, be it a wait or a record, behind all copies of the
 /// direction that the stream had before.
-struct StreamSlots {
-  /// A device keeps so many idle streams, of 32 MiB each: enough simultaneous calls to keep a link
-  /// busy.
+struct IdleQueues {
+  /// A device's idle queues keep so many, of 32 MiB each: more calls at once than a link is busy
+  /// with.
   static constexpr std::ptrdiff_t kRings = 8;
   using Idle =
       std::array<std::vector<std::unique_ptr<CallQueue>>, std::size_t(QueueRole::fetch) + 1>;
@@ -39,8 +39,8 @@ struct StreamSlots {
   std::map<const DeviceState*, Idle> idle;
 };
 
-/// A stream for the length of a call. A stream that failed is dropped, not kept.
-class PooledStreamSlot {
+/// A queue for the length of a call. One that failed is dropped, not handed on.
+class LentQueue {
  public:
   explicit LentQueue(const Device& device, QueueRole role, const trine_witness* witness = nullptr)
       : key_(&Access::use(device)), role_(static_cast<std::size_t>(role)) {
@@ -113,11 +113,11 @@ class Tracer {
         {static_cast<int>(chunk), std::move(begin), queue.record()});
     queue.flush();
   }
-  /// Memory is allocated; from here on the steps have their times.
+  /// Memory has been got: what takes time from here on, a step says.
   void allocated() {
     if (trace_) trace_->allocation = std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  /// Called when all steps have passed.
+  /// When all has passed.
   void tell() const {
     if (!trace_) return;
     const Clock::time_point passed = Clock::now();
@@ -159,7 +159,7 @@ class HostCall {
 
   HostCall(const HostCall&) = delete;
 
-  /// Makes all checks before anything moves.
+  /// Refuses what can be refused, before anything moves.
   void check() {
     const AnyValue planned = over(operands_);
     check_numerics(options_.numerics, AnyOperation(planned).views().roles[0]);
@@ -239,8 +239,8 @@ class HostCall {
     return all;
   }
 
-  /// Copies the parts that several chunks need, with the first of these chunks.
-  void bring(StreamSlot& stream, Operands& operands, std::size_t chunk, const Cutting& cutting) {
+  /// Brings what several chunks need with the first of them.
+  void bring(CallQueue& stream, Operands& operands, std::size_t chunk, const Cutting& cutting) {
     tracer_.time(HostStep::Kind::copy_in, chunk, stream.queue, [&] {
       for (std::size_t i = 0; i < operands.size(); ++i)
         if (is_read(i) && (chunk == 0 || first_with(cutting, i, chunk) == chunk))
@@ -298,7 +298,7 @@ class HostCall {
     return all;
   }
 
-  /// Chosen before anything moves, because a refused call writes nothing.
+  /// Asked before anything moves, since a refused call writes nothing.
   bool takes(const std::vector<Operands>& chunks, const Cutting& cutting) const {
     try {
       for (std::size_t s = 0; s < chunks.size(); ++s)
@@ -311,14 +311,14 @@ class HostCall {
     return true;
   }
 
-  /// The places of an operand's chunks in its buffer on the device.
+  /// Where the chunks of an operand lie in its buffer on the device.
   struct Room {
     uint64_t bytes = 0;
     std::vector<uint64_t> offsets;
   };
 
-  /// Places operand `i` of all chunks one behind the other; with gaps it may take more memory than
-  /// the whole operand. Parts that an earlier chunk has are there already.
+  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
+  /// A part of what a chunk before has is there.
   static Room lay_out(std::vector<Operands>& chunks, std::size_t i, const Cutting& cutting) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
@@ -360,27 +360,28 @@ class HostCall {
     return true;
   }
 
-  /// Computes the call in chunks. Copies in, kernels and copies out have a queue each: while one
-  /// chunk is computed, the next is copied in and the one before is copied out. Returns false, with
-  /// nothing done, if the call isn't cut, or if memory or a thread is lacking.
+  /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk
+  /// is computed, the next is on its way in and the one before on its way out. False, with nothing
+  /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its
+  /// chunks.
   bool run_in_chunks(const Cutting& cutting) {
     if (!options_.overlap || !rung_.empty() || cutting.size() < 2) return false;
-    // Elements that are still to be read may lie where this chunk's results go, unless chunks are
-    // whole matrices.
+    // Elements that are still to be read lie where this chunk's results go, but for one of
+    // matrices.
     if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
     LentQueue in(device_, QueueRole::bring), kernel(device_, QueueRole::compute),
         out(device_, QueueRole::fetch);
     tracer_.allocated();
-    // The first member, because its destructor waits for the thread. After a failure, a broken
-    // promise ends the thread.
+    // First, since its end waits for the thread: where something failed, a broken promise ends
+    // that.
     std::future<void> taken;
     std::vector<std::promise<Event>> computed(chunks.size());
     std::vector<std::future<Event>> moments;
     moments.reserve(chunks.size());
     for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
-    // Copies the results back in another thread, because both directions block while bytes move.
+    // Takes the chunks back, in a thread of its own: bringing and taking block while bytes move.
     auto take_all = [this, &out, &chunks, &cutting, moments = std::move(moments)]() mutable {
       for (std::size_t s = 0; s < chunks.size(); ++s) {
         const Event moment = moments[s].get();

@@ -140,7 +140,7 @@ bool leaves_receipt(Queue& queue) {
 QueueReceipt::QueueReceipt(Queue& queue, Receipt begun) : receipt(std::move(begun)), queue_(queue) {
   QueueState& state = Access::use(queue);
   const bool is_captured = [&] {
-    const std::lock_guard lock(state.line->mutex);
+    const std::lock_guard lock(state.timeline->mutex);
     return state.is_captured();
   }();
   if (is_captured)

@@ -160,10 +160,10 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
   const uint64_t wanted = std::max(
       {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
   std::unique_ptr<BufferState> old;
-  if (scratch && line->is_adopted) {
+  if (scratch && timeline->is_adopted) {
     outgrown.reserve(outgrown.size() + 1);
   } else if (scratch) {
-    old = std::make_unique<BufferState>(line->device);
+    old = std::make_unique<BufferState>(timeline->device);
     old->facts.kind = TRINE_MEMORY_DEVICE;
     old->used_on(timeline);
   }
@@ -210,8 +210,9 @@ trine_workspace QueueState::workspace(uint64_t bytes, std::unique_lock<std::mute
   expect(status, "allocating a workspace");
   if (!scratch_is_clean) {
     const uint64_t zero = 0;
-    expect(api.fill(line->queue, scratch_facts.native, 0, TRINE_CONTROL_BYTES, &zero, sizeof zero),
-           "zeroing a workspace");
+    expect(
+        api.fill(timeline->queue, scratch_facts.native, 0, TRINE_CONTROL_BYTES, &zero, sizeof zero),
+        "zeroing a workspace");
     scratch_is_clean = !is_captured();  // a graph's replay zeroes it, and nothing before
   }
   space.memory = scratch_facts.native;
@@ -223,7 +224,8 @@ bool QueueState::is_captured() {
   int32_t captured = 0;
   const trine_backend& api = device().api;
   if (api.queue_is_captured)
-    expect(api.queue_is_captured(line->queue, &captured), "asking whether the queue is captured");
+    expect(api.queue_is_captured(timeline->queue, &captured),
+           "asking whether the queue is captured");
   return captured != 0;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The newcomer's road, walked by a machine: a bare Debian 12 with git and ca-certificates and nothing
+# A newcomer's steps, by a machine: a bare Debian 12 with git and ca-certificates and nothing
 # else, a clone of this repository's HEAD, and the two commands of the README. Needs root.
 #
 #   cmake/fresh.sh REPOSITORY [FOLDER [ROUND…]]

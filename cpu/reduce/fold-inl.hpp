@@ -1,4 +1,4 @@
-// The road of a fold: a class made of the thread's scratch and a width of results side by side,
+// The form of a fold: a class made of the thread's scratch and a width of results side by side,
 // with along(data, count, first) for one result, across(rows, step, count, first), finish() when
 // all is in, and for each result partial(j) or store(problem, r, j); join(partial) takes the parts
 // of one result, in their order. kAligned: see each_chunk().

@@ -22,10 +22,10 @@ double nanoseconds(const trine_reduce& op, int) {
 constexpr ReduceRung kRungs[] = {
     {row("sequential", "one thread, element after element in the result's precision", TRINE_STUDY),
      reduce_sequential, nanoseconds, nullptr, plain_only},
-    {row("kokkos_range", "Kokkos's RangePolicy: a stretch of elements, or results, per thread",
+    {row("kokkos_range", "Kokkos's RangePolicy: a chunk of elements, or results, per thread",
          TRINE_STUDY),
      reduce_kokkos_range, nullptr, nullptr, plain_only},
-    {row("kokkos_team", "Kokkos's TeamPolicy: a team per stretch, row or strip of columns",
+    {row("kokkos_team", "Kokkos's TeamPolicy: a team per chunk, row or strip of columns",
          TRINE_STUDY),
      reduce_kokkos_team, nullptr, nullptr, plain_only},
     {row("simd", "vectors of running results on every thread", TRINE_STUDY), reduce_simd,

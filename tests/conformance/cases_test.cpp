@@ -53,7 +53,7 @@ TEST(cases, reach_beyond_2_to_the_31) {
 }
 
 TEST(goldens, are_what_the_oracle_finds) {
-  EXPECT_EQ(golden_count(), all_cases().size()) << "write them anew: target goldens";
+  EXPECT_EQ(golden_count(), all_cases().size()) << "write them again: target goldens";
   for (const Case& c : all_cases()) EXPECT_EQ(golden(c.name), digest_of(c)) << c.name;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds comments and pages to plain words: no sentence opens with "What" (unless it asks), "Of", "Whose" or "That of", none
-uses a word for which the house has another one, and no line with a comment is longer than 100 columns.
+uses a word for which the house has another one, and no line with a comment is longer than 100 columns. Tables and the
+strings of C and C++ are read for words, too.
 `--self-test` shows that it can fail.
 
     check_words.py TREE [--self-test]
@@ -16,8 +17,9 @@ COMMENT = {C_LIKE: re.compile(r"(?:^|\s)//[/!<]*\s?(.*)$|^\s*\*\s(.*)$|/\*\s?(.*
            HASHES: re.compile(r"(?:^|\s)#\s?(.*)$")}
 ITEM = re.compile(r"^(?:[-*] |\d+\. |#+ |> )?(?:\*\*)?")  # how a line of Markdown begins
 OPENING = re.compile(r"(?:^|(?<=[.;:] ))(What\b(?![^.]*\?)|Of\b|Whose\b(?![^.]*\?)|That of\b)")
-BANNED = {r"\b(narrow|wide) road\b": "fast path, fallback", r"\bpiles?\b": "batch", r"\banew\b": "opaque, or again",
-          r"\b(crumb|slab|stretch)(e?s)?\b": "chunk", r"\bsettles?\b": "set, finish"}
+BANNED = {r"\broads?\b": "fast path, fallback", r"\bpiles?\b": "batch", r"\banew\b": "opaque, or again",
+          r"\b(crumb|slab|stretch)(e?s)?\b": "chunk", r"\bsettle[sd]?\b": "set, finish"}
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WIDTH = 100
 
 
@@ -40,6 +42,21 @@ def prose(text):
             yield number, "", ITEM.sub("", line.strip()) if line.strip() else ""
 
 
+def phrases(name, text):
+    """Number and words where no sentence must begin: a page's tables, the strings of C and C++."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if name.endswith(".md") and line.startswith("|"):
+            yield number, re.sub(r"\]\([^)]*\)", "]", line)
+        elif name.endswith(C_LIKE) and not line.lstrip().startswith(("//", "*", "/*", "#include")):
+            yield number, " ".join(STRING.findall(line))
+
+
+def banned(number, words):
+    for pattern, instead in BANNED.items():
+        if found := re.search(pattern, re.sub(r"`[^`]*`", "", words), re.I):
+            yield number, f"'{found.group(0)}' has another word here: {instead}"
+
+
 def faults(name, text):
     """What is wrong with a file, as line and sentence."""
     before, last = "", -1
@@ -48,19 +65,20 @@ def faults(name, text):
         for found in OPENING.finditer(words):
             if found.start() > 0 or not goes_on:
                 yield number, f"a sentence opens with '{found.group(1)}'"
-        for pattern, instead in BANNED.items():
-            if found := re.search(pattern, re.sub(r"`[^`]*`", "", words), re.I):
-                yield number, f"'{found.group(0)}' has another word here: {instead}"
+        yield from banned(number, words)
         if name.endswith(C_LIKE) and len(line) > WIDTH:
             yield number, f"a comment's line has {len(line)} columns, more than {WIDTH}"
         before, last = words, number
+    for number, words in phrases(name, text):
+        yield from banned(number, words)
 
 
 def self_test():
     bad = ("// What it does.\n// It goes on. Of two, one\nint x;  // Whose\n// A pile.\n/* That of y */\n//" + 99 * "x")
     good = "// It says\n// What is so. What is it? `pile`\n"
-    wrong = list(faults("a.cpp", bad)) + list(faults("a.md", "- What it is.\n"))
-    assert len(wrong) == 7 and not list(faults("a.cpp", good)), wrong
+    wrong = list(faults("a.cpp", bad)) + list(faults("a.md", "- What it is.\n| a road |\n"))
+    wrong += faults("a.cpp", 'f("it is settled");  // good\n')
+    assert len(wrong) == 9 and not list(faults("a.cpp", good)), wrong
 
 
 def main():

@@ -1,5 +1,5 @@
 // Every call to the CUDA driver fails, once and from then on, along a script that touches most of
-// the backend: nothing crashes, nothing is kept, the next road is right.
+// the backend: nothing crashes, nothing is kept, the next run is right.
 #include <gtest/gtest.h>
 
 #include "abi_objects.hpp"

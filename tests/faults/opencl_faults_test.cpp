@@ -24,7 +24,7 @@ struct OpenclFaults : testing::Test {
     int count = 0;
     ASSERT_EQ(backend->device_count(&count), TRINE_OK);
     if (count == 0) GTEST_SKIP() << backend->last_error();
-    // A first road finds devices, fills the cache and shows that all is well.
+    // A first run finds devices, fills the cache and shows that all is well.
     const faults::Road road = faults::run_road(*backend, true, [] {});
     ASSERT_EQ(road.status, TRINE_OK) << road.error;
     ASSERT_EQ(road.wrong, "");

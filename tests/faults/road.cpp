@@ -214,7 +214,7 @@ long fail_everywhere(const trine_backend& backend, bool computes, const Faults& 
       const Road next = run_road(backend, computes, [] {});
       EXPECT_EQ(next.status, TRINE_OK) << "after fault " << where << ": " << next.error;
       EXPECT_EQ(next.wrong, "") << "after fault " << where;
-      EXPECT_EQ(faults.inspect(), "") << "left after the next road, fault " << where;
+      EXPECT_EQ(faults.inspect(), "") << "left after the next run, fault " << where;
       if (testing::Test::HasFailure()) return fired;
     }
   }

@@ -20,7 +20,7 @@ struct Road {
 /// that a lost device's queues would no longer wait for.
 Road run_road(const trine_backend& backend, bool computes, const std::function<void()>& heal);
 
-/// Runs the road with each of its calls (or allocations) failing, once and from then on: `arm(n,
+/// Runs the script with each of its calls (or allocations) failing, once and from then on: `arm(n,
 /// forever)` sets the fault, `fired()` tells whether it came, `inspect()` names what was not given
 /// back. Ends at the first n that doesn't fire. Returns how many faults fired.
 struct Faults {

@@ -63,7 +63,7 @@ TEST(Roofs, AreMeasuredAgainBeforeAFigureIsCalledWrong) {
   EXPECT_EQ(result.roof.value, 1e9);
 }
 
-/// Settled where a launch takes `seconds` by now.
+/// The result, where a launch takes `seconds` by now.
 Result settled(Result result, double seconds, int& launches) {
   settle_roof(
       open("cpu"), 1 << 20,

@@ -70,12 +70,12 @@ void release(void*, void* pointer) {
 
 constexpr trine_host kHost{sizeof(trine_host), nullptr, &allocate, &release};
 
-/// The program whose allocations fail: its whole road, from opening the device to the result.
+/// The program whose allocations fail: its whole run, from opening the device to the result.
 float whole_road(std::vector<float>& output) {
   // Outlives what an exception leaves in flight, at the program's end, too: host memory is the
   // caller's until the queue passed.
   static const auto& values = *new std::vector<float>(64, 1.0f);
-  const Device device = open("fake:0:as=road");
+  const Device device = open("fake:0:as=program");
   Queue queue(device), second(device);
   const Buffer input(device, 256), result(device, 4);
   copy(queue, host_vector(values.data(), Dtype::f32, 64), vector(input, Dtype::f32, 64));
@@ -121,12 +121,12 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
       return;
     }
     ++failures;
-    // A failure in a destructor is put off, not thrown: then the road was travelled to its end.
+    // A failure in a destructor is put off, not thrown: then the program came to its end.
     EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64)
         << n << ": " << refusal.sentence;
     EXPECT_EQ(whole_road(output), 64) << "after the failure of allocation " << n;
   }
-  FAIL() << "the road has more than 200 allocations";
+  FAIL() << "the program has more than 200 allocations";
 }
 
 TEST_P(NthAllocation, OfACallWithAnEventIsToldByTheCallOrByTheEvent) {

@@ -82,7 +82,7 @@ TEST(HostTranspose, OfASquareInPlaceOnEveryDevice) {
 }
 
 /// So many neighbours of one exponent, full to their last place, that what a kernel adds up before
-/// it carries must be carried on the way; outliers send them down the road for wide ranges.
+/// it carries must be carried on the way; outliers send them to the fallback for wide ranges.
 TEST(Sums, LongPiecesOfAWideRangeAreExact) {
   const size_t half = (size_t{1} << 23) + 40;
   std::vector<double> values(2 * half);

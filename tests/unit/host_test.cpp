@@ -1,4 +1,4 @@
-// One-line calls on host data: every road to a device and back gives the same answer.
+// One-line calls on host data: every way to a device and back gives the same answer.
 #include <numeric>
 
 #include "fixture.hpp"
@@ -104,7 +104,7 @@ TEST_P(HostCalls, LargePageableDataGoesInChunks) {
       wrong += turned[size_t(j * rows + i)] != values[size_t(i * cols + j)];
   }
   EXPECT_EQ(wrong, 0u);
-  // Without pinned memory to be had, the slow road leads there, too.
+  // Without pinned memory to be had, the fallback leads there, too.
   panel.refuse_pinned(1);
   std::fill(turned.begin(), turned.end(), 0.0);
   transpose(rows, cols, values.data(), turned.data(), options);

@@ -1,4 +1,4 @@
-// The thin road through core: operations on a fake device, and the choice that can be read back.
+// A call's steps through core: operations on a fake device, and the choice that can be read back.
 #include "fixture.hpp"
 
 namespace trine::testing {

@@ -21,7 +21,7 @@ typedef struct Inputs {
 } Inputs;
 
 // Begins the rows at a boundary of 16 bytes, if they can be read in vectors from there; false: they
-// stay. Both roads call it: groups cut a row at its segments, so they must count these from one
+// stay. Both paths call it: groups cut a row at its segments, so they must count these from one
 // place.
 DEVICE bool align_inputs(Tile* t, Inputs* in) {
   int skip = tile_skip(t, in->x);

@@ -90,24 +90,8 @@ class Reductions(AsNumpy):
         self.assertEqual(trine.sum(x, map="square", dtype=numpy.float64), 1e16 + 15.25)
         self.assertEqual(trine.argmax(numpy.array([1, -5, 3]), map="abs"), 1)
 
-    def test_sums_are_exact(self):
-        x = numpy.random.default_rng(2).standard_normal(10001) * 2.0 ** numpy.arange(
-            10001 - 5000 * 2, 10002 - 5000 * 2
-        )
-        x = numpy.concatenate([x * 1e200, -x * 1e200, x])
-        self.assertEqual(trine.sum(x), math.fsum(x))
-        self.assertEqual(trine.sum(numpy.array([1e308, 1e308, -1e308])), 1e308)
-
 
 class Products(AsNumpy):
-    def test_dot_is_exact(self):
-        x, y = numpy.random.default_rng(3).standard_normal((2, 500)) * 1e50
-        exact = sum((Fraction(a) * Fraction(b) for a, b in zip(x, y)), Fraction(0))
-        self.assertEqual(trine.dot(x, y), float(exact))
-        x, y = (x / 1e50).astype("float32"), (y / 1e50).astype("float32")
-        exact = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y)), Fraction(0))
-        self.assertEqual(trine.dot(x, y), numpy.float32(float(exact)))
-
     def test_dot_of_matrices_names_an_axis(self):
         x = integers((3, 4))
         with self.assertRaisesRegex(ValueError, "matmul"):

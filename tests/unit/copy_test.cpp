@@ -168,7 +168,7 @@ struct FarFailures : FakeDevice {
     const Refusal refusal = refusal_of([&] { queue.wait(); });
     EXPECT_EQ(refusal.status, Status::backend_error);
     for (const char* piece : {words, "a planted fault", "copy between devices)"}) {
-      EXPECT_NE(refusal.sentence.find(piece), std::string::npos) << refusal.sentence;
+      EXPECT_THAT(refusal.sentence, HasSubstr(piece));
     }
     queue.wait();  // once
   }

@@ -214,10 +214,10 @@ TEST_F(Packs, LoadOnDemandAndRunInTheQueuesOrder) {
 TEST_F(Packs, ThatCantLoadSayWhy) {
   const std::vector<BackendInfo> missing = load_packs(TRINE_TEST_LATER "/trine_missing.so");
   ASSERT_EQ(missing.size(), 1u);
-  EXPECT_NE(missing[0].reason.find("can't be loaded"), std::string::npos) << missing[0].reason;
+  EXPECT_THAT(missing[0].reason, HasSubstr("can't be loaded"));
   const std::vector<BackendInfo> backend = load_packs(TRINE_TEST_ODD "/grown");
   ASSERT_EQ(backend.size(), 1u);
-  EXPECT_NE(backend[0].reason.find("no rung pack"), std::string::npos) << backend[0].reason;
+  EXPECT_THAT(backend[0].reason, HasSubstr("no rung pack"));
 }
 
 }  // namespace

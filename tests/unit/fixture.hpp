@@ -2,12 +2,14 @@
 // expected.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
 #include <trine/trine.hpp>
 
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <sstream>
 #include <string>
@@ -18,6 +20,8 @@
 #include "fake/fake.h"
 
 namespace trine::testing {
+
+using ::testing::HasSubstr, ::testing::Not;
 
 inline const fake_panel& panel_of(const Device& device) {
   return *static_cast<const fake_panel*>(device.native().device);
@@ -32,6 +36,20 @@ inline bool is_required(std::string_view backend) {
     if (name == backend) return true;
   return false;
 }
+
+/// A folder of this process's own, where saved files go as long as it lives.
+struct DataFolder {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / ("trine-data-" + std::to_string(getpid()));
+  DataFolder() {
+    std::filesystem::remove_all(folder);
+    setenv("TRINE_DATA_DIR", folder.c_str(), 1);
+  }
+  ~DataFolder() {
+    std::filesystem::remove_all(folder);
+    setenv("TRINE_DATA_DIR", "", 1);  // as the test began
+  }
+};
 
 /// Waits until `condition` holds, ten seconds or more: looks are counted, as a busy machine takes
 /// time but no looks.
@@ -78,7 +96,7 @@ Refusal refusal_of(Body&& body) {
     const ::trine::testing::Refusal refusal = ::trine::testing::refusal_of([&] { statement; }); \
     EXPECT_EQ(::trine::name(refusal.status), ::trine::name(wanted))                             \
         << #statement << ": " << refusal.sentence;                                              \
-    EXPECT_NE(refusal.sentence.find(piece), std::string::npos)                                  \
+    EXPECT_THAT(refusal.sentence, ::testing::HasSubstr(piece))                                  \
         << #statement << ": " << refusal.sentence;                                              \
   } while (false)
 

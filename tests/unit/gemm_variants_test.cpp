@@ -1,6 +1,6 @@
 // The rows of gemm and transpose on made-up devices: what is on the ladders, refused and launched,
 // without a driver.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +15,7 @@
 
 namespace {
 
+using ::testing::HasSubstr;
 using namespace trine::gpu;
 
 trine_device_facts gpu() {
@@ -239,12 +240,10 @@ TEST(GemmRows, AlignedRefusesWhatIsNot) {
   EXPECT_EQ(aligned.refusal(gemm_of(TRINE_F64, 128, 64, 96)), "");
   for (const auto& [m, n, k] :
        {std::tuple<int64_t, int64_t, int64_t>{127, 64, 96}, {128, 65, 96}, {128, 32, 96}}) {
-    EXPECT_NE(aligned.refusal(gemm_of(TRINE_F64, m, n, k)).find("multiples of 64"),
-              std::string::npos);
+    EXPECT_THAT(aligned.refusal(gemm_of(TRINE_F64, m, n, k)), HasSubstr("multiples of 64"));
     EXPECT_EQ(guarded.refusal(gemm_of(TRINE_F64, m, n, k)), "");
   }
-  EXPECT_NE(aligned.refusal(gemm_of(TRINE_F64, 128, 64, 80)).find("multiple of tw"),
-            std::string::npos);
+  EXPECT_THAT(aligned.refusal(gemm_of(TRINE_F64, 128, 64, 80)), HasSubstr("multiple of tw"));
   trine_gemm scaled = gemm_of(TRINE_F64, 128, 64, 80);
   scaled.alpha.f64 = 0;  // A and B are not read, whatever k is
   EXPECT_EQ(aligned.refusal(scaled), "");
@@ -334,11 +333,10 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
     if (rung == "widened") wide.numerics = TRINE_ACCURATE;
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
-      EXPECT_NE(asked.refusal(op).find(op.c.rows == 1            ? "2^31 - 1 work-groups"
-                                       : rung == "batched_small" ? "small matrices"
-                                       : rung.ends_with("small") ? "at most 64"
-                                                                 : "2^31 - 1 work-groups"),
-                std::string::npos)
+      EXPECT_THAT(asked.refusal(op), HasSubstr(op.c.rows == 1            ? "2^31 - 1 work-groups"
+                                               : rung == "batched_small" ? "small matrices"
+                                               : rung.ends_with("small") ? "at most 64"
+                                                                         : "2^31 - 1 work-groups"))
           << rung;
   }
   for (const std::string& rung : ladder(TRINE_TRANSPOSE, kBoth)) {
@@ -352,7 +350,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
          {transpose_of(64, 64, kMost + 1), transpose_of(64, 64, int64_t{1} << 40),
           transpose_of(int64_t{1} << 25, int64_t{1} << 25)})
       if (rung != "batched_small" || op.input.rows == 64) {  // which refuses large matrices first
-        EXPECT_NE(asked.refusal(op).find("2^31 - 1 work-groups"), std::string::npos) << rung;
+        EXPECT_THAT(asked.refusal(op), HasSubstr("2^31 - 1 work-groups")) << rung;
       }
   }
 }
@@ -883,11 +881,11 @@ TEST(GemmRows, AccurateProductsAreForRungsThatWidenAndWidenedForThem) {
         << rung << " " << accurate;
   }
   op.numerics = TRINE_REPRODUCIBLE;
-  EXPECT_NE(Asked(TRINE_GEMM, "widened").refusal(op).find("accurate alone"), std::string::npos);
+  EXPECT_THAT(Asked(TRINE_GEMM, "widened").refusal(op), HasSubstr("accurate alone"));
   op.numerics = TRINE_ACCURATE;
   Asked single(TRINE_GEMM, "widened");
   single.facts.capabilities &= ~uint64_t{TRINE_CAN_F64};
-  EXPECT_NE(single.refusal(op).find("no double precision"), std::string::npos);
+  EXPECT_THAT(single.refusal(op), HasSubstr("no double precision"));
   trine_device_facts facts = gpu();
   EXPECT_EQ(chosen(facts, op), "tensor_specialized");
   facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
@@ -917,7 +915,7 @@ TEST(GemmRows, AccurateProductsGoByTheTilesOfF64) {
   EXPECT_EQ(large.launch(op).dynamic_local_bytes, 5 * 2 * 128 * 36 * 4);
   EXPECT_EQ(small.launch(op).dynamic_local_bytes, 6 * 32 * (56 + 108) * 4);
   op.numerics = TRINE_REPRODUCIBLE;
-  EXPECT_NE(large.refusal(op).find("is for f64"), std::string::npos);
+  EXPECT_THAT(large.refusal(op), HasSubstr("is for f64"));
 }
 
 TEST(GemmRows, ChooseOneThatContinuesChains) {

@@ -31,21 +31,6 @@ TEST_F(Operations, FastWithoutAFasterRungSaysSo) {
   EXPECT_EQ(choice.why, "nothing faster than the reproducible rung here");
 }
 
-TEST_F(Operations, TransposeAndGemmWriteTheirResults) {
-  const Buffer input = upload<float>({1, 2, 3, 4, 5, 6});
-  const Buffer output(device, 24);
-  run(queue, Transpose{row_major(input, Dtype::b32, 2, 3), row_major(output, Dtype::b32, 3, 2)});
-  EXPECT_EQ(download<float>(output), (std::vector<float>{1, 4, 2, 5, 3, 6}));
-
-  const Buffer product = upload<float>({1, 1, 1, 1});
-  run(queue, Gemm{.alpha = 2,
-                  .beta = 3,
-                  .a = row_major(input, Dtype::f32, 2, 3),
-                  .b = row_major(output, Dtype::f32, 3, 2),
-                  .c = row_major(product, Dtype::f32, 2, 2)});
-  EXPECT_EQ(download<float>(product), (std::vector<float>{31, 67, 67, 157}));
-}
-
 TEST_F(Operations, ANamedRungRunsWithItsParameters) {
   const Buffer input = upload<float>({1, 2, 3}), output(device, 4);
   const Reduce sum{.input = vector(input, Dtype::f32, 3), .output = vector(output, Dtype::f32, 1)};

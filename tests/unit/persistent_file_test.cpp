@@ -19,18 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 
-struct PersistentFile : ::testing::Test {
-  void SetUp() override {
-    folder = fs::path(::testing::TempDir()) / ("trine-saved-" + std::to_string(getpid()));
-    fs::remove_all(folder);
-    setenv("TRINE_DATA_DIR", folder.c_str(), 1);
+struct PersistentFile : ::testing::Test, DataFolder {
+  PersistentFile() {
     key.label = "fake";
     key.add("host", "A CPU @ 2 GHz", true);
     key.add("driver", "1.0", false);
-  }
-  void TearDown() override {
-    fs::remove_all(folder);
-    setenv("TRINE_DATA_DIR", "", 1);  // as the test began
   }
 
   std::string write(int version = 1) { return write_persistent("table", version, key, rows); }
@@ -39,12 +32,11 @@ struct PersistentFile : ::testing::Test {
     const Saved saved = read(version);
     EXPECT_TRUE(saved.found) << line;
     EXPECT_TRUE(saved.rows.empty()) << line;
-    EXPECT_NE(saved.refusal.find(words), std::string::npos) << line << ": " << saved.refusal;
+    EXPECT_THAT(saved.refusal, HasSubstr(words)) << line << ": " << saved.refusal;
     EXPECT_TRUE(saved.refusal.starts_with(saved.path)) << saved.refusal;
   }
   long files() const { return std::distance(fs::directory_iterator(folder), {}); }
 
-  fs::path folder;
   PersistentKey key;
   const std::vector<std::string> rows = {"one 1", "two 2", "three 3"};
 };
@@ -246,7 +238,7 @@ TEST_F(PersistentFile, ADevicesKeySaysWhatItWasMeasuredOn) {
   std::vector<std::string> names;
   for (const PersistentKey::Line& line : of.lines) {
     names.push_back(line.name);
-    EXPECT_EQ(line.value.find('\n'), std::string::npos);
+    EXPECT_THAT(line.value, Not(HasSubstr("\n")));
   }
   EXPECT_EQ(names,
             (std::vector<std::string>{"host", "backend", "device", "units", "driver", "trine"}));

@@ -20,7 +20,7 @@ TEST(Place, ResidentDataRunsWhereItLives) {
       Where::device);
   EXPECT_TRUE(placement.device == device);
   EXPECT_EQ(placement.choice.rung_name(), "tuned");
-  EXPECT_NE(placement.sentence.find("lives on fake:1"), std::string::npos) << placement.sentence;
+  EXPECT_THAT(placement.sentence, HasSubstr("lives on fake:1"));
   EXPECT_REFUSED(Status::invalid_argument, "needs views with buffers",
                  place(sum_of(10), Where::device));
 }
@@ -29,11 +29,9 @@ TEST(Place, HostDataIsPlacedByPredictionsThatCanBeReadBack) {
   const Placement placement = place(sum_of(1 << 22), Where::host);
   EXPECT_GT(placement.seconds, 0);
   EXPECT_EQ(placement.choice.device.id(), placement.device.id());
-  EXPECT_NE(placement.sentence.find("Predicted per run: " + placement.device.id()),
-            std::string::npos)
-      << placement.sentence;
+  EXPECT_THAT(placement.sentence, HasSubstr("Predicted per run: " + placement.device.id()));
   for (const char* piece : {"fake:0", "fake:1", "other:0", "of it copying"}) {
-    EXPECT_NE(placement.sentence.find(piece), std::string::npos) << placement.sentence;
+    EXPECT_THAT(placement.sentence, HasSubstr(piece));
   }
   // Shared among many runs, the transfer no longer counts.
   EXPECT_LE(place(sum_of(1 << 22), Where::host, 1000000).seconds, placement.seconds);
@@ -101,9 +99,7 @@ TEST_F(PlaceAmongRefusals, ADeviceThatCantRunTheCallIsNoCandidate) {
     const Placement placement = place(large, Where::host);
     for (const Device& device : refusing) {
       EXPECT_FALSE(placement.device == device);
-      EXPECT_NE(placement.sentence.find(device.id() + ": choosing a rung: it has no such"),
-                std::string::npos)
-          << placement.sentence;
+      EXPECT_THAT(placement.sentence, HasSubstr(device.id() + ": choosing a rung: it has no such"));
     }
     Choice choice;
     EXPECT_EQ(sum(values, {.choice = &choice}), 1000);
@@ -133,27 +129,24 @@ TEST(Place, ADeviceWithTooLittleMemoryIsNoCandidate) {
   const int64_t side = 1 << 14;
   Placement placement = place(sum_of(side * side + 1), Where::host);
   EXPECT_EQ(placement.device.id(), "other:0");
-  EXPECT_NE(placement.sentence.find("fake:0: an operand of 1073741828 bytes is larger than its "
-                                    "largest buffer, 1073741824 bytes"),
-            std::string::npos)
-      << placement.sentence;
+  EXPECT_THAT(placement.sentence,
+              HasSubstr("fake:0: an operand of 1073741828 bytes is larger than its "
+                        "largest buffer, 1073741824 bytes"));
   const Transpose turn{row_major({}, Dtype::f32, side, side),
                        row_major({}, Dtype::f32, side, side)};
   placement = place(turn, Where::host);
   EXPECT_EQ(placement.device.id(), "other:0");
-  EXPECT_NE(placement.sentence.find("fake:1: operands of 2147483648 bytes don't fit"),
-            std::string::npos)
-      << placement.sentence;
+  EXPECT_THAT(placement.sentence, HasSubstr("fake:1: operands of 2147483648 bytes don't fit"));
   for (const char* id : {"fake:0: an operand", "fake:1: an operand", "other:0: an operand"}) {
     EXPECT_REFUSED(Status::unsupported, id, place(sum_of((int64_t{1} << 29) + 1), Where::host));
   }
   // Packed, or repeated, it is small.
   Reduce op = sum_of(1 << 20);
   op.input.row_stride = 1 << 8;
-  EXPECT_EQ(place(op, Where::host).sentence.find("an operand"), std::string::npos);
+  EXPECT_THAT(place(op, Where::host).sentence, Not(HasSubstr("an operand")));
   op.input.rows = int64_t{1} << 40;
   op.input.row_stride = 0;
-  EXPECT_EQ(place(op, Where::host).sentence.find("an operand"), std::string::npos);
+  EXPECT_THAT(place(op, Where::host).sentence, Not(HasSubstr("an operand")));
 }
 
 TEST(Place, SaysTimesInTheUnitThatFits) {

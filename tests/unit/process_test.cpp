@@ -81,20 +81,6 @@ TEST(Exit, WaitsForCallsWithEvents) {
   }
 }
 
-// Before this process opens a device, likewise.
-TEST(Fork, AChildOfAProcessThatOnlyListedDevicesMayUseThem) {
-  EXPECT_EQ(in_child([] {
-              backends();
-              refusal_of([] { open("nonsense"); });
-              _exit(in_child([] {
-                const bool right =
-                    !backends().empty() && sum(std::vector<float>{1, 2}, {.device = "fake:0"}) == 3;
-                _exit(right ? 42 : 1);
-              }));
-            }),
-            42);
-}
-
 TEST(Fork, AChildOfAProcessThatUsesTrineHasNoneOfItsObjectsAndNoDriver) {
   const Device device = open("fake:0");
   Queue queue(device);

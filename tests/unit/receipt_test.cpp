@@ -457,7 +457,7 @@ TEST_F(Receipts, AreNotThereYetWhenACallWithAnEventReturns) {
            {.device = "cpu", .event = &event, .receipt = &receipt});
   });
   EXPECT_EQ(refusal.status, Status::invalid_argument);
-  EXPECT_NE(refusal.sentence.find("TRINE_RECEIPTS"), std::string::npos) << refusal.sentence;
+  EXPECT_THAT(refusal.sentence, HasSubstr("TRINE_RECEIPTS"));
   EXPECT_EQ(sums[0], 7.0f);
 }
 
@@ -467,15 +467,15 @@ TEST_F(Receipts, LeaveOutWhatIsNotRead) {
   gemm(2, 2, 3, 0.0f, a.data(), a.data(), 2.0f, c.data(), {.device = "cpu", .receipt = &receipt});
   EXPECT_EQ(receipt.operands[0].digest, "");
   EXPECT_NE(receipt.operands[2].before, "");
-  EXPECT_EQ(receipt.json().find("\"why\""), std::string::npos);
+  EXPECT_THAT(receipt.json(), Not(HasSubstr("\"why\"")));
   gemm(2, 2, 3, 1.0f, a.data(), a.data(), 0.0f, c.data(), {.device = "cpu", .receipt = &receipt});
   EXPECT_NE(receipt.operands[0].digest, "");
   EXPECT_EQ(receipt.operands[2].before, "");
-  EXPECT_EQ(receipt.json().find("continues"), std::string::npos);
+  EXPECT_THAT(receipt.json(), Not(HasSubstr("continues")));
   gemm(2, 2, 3, 1.0f, a.data(), a.data(), 0.0f, c.data(),
        {.device = "cpu", .continues = true, .receipt = &receipt});
   EXPECT_NE(receipt.operands[2].before, "");
-  EXPECT_NE(receipt.json().find("\"beta\":\"0\",\"continues\":true,"), std::string::npos);
+  EXPECT_THAT(receipt.json(), HasSubstr("\"beta\":\"0\",\"continues\":true,"));
 }
 
 }  // namespace

@@ -183,8 +183,7 @@ TEST(Sizes, OfEveryStructThatCallsTake) {
       const Ended was = ended(input, size, false);
       if (size != 0 && size < input.bytes) {
         EXPECT_EQ(was.status, TRINE_INVALID_ARGUMENT) << where;
-        EXPECT_NE(was.sentence.find("which no version has"), std::string::npos)
-            << where << was.sentence;
+        EXPECT_THAT(was.sentence, HasSubstr("which no version has")) << where << was.sentence;
       } else {
         EXPECT_EQ(was.status, good.status) << where << was.sentence;
         EXPECT_EQ(was.sentence, good.sentence) << where;
@@ -192,7 +191,7 @@ TEST(Sizes, OfEveryStructThatCallsTake) {
       if (size <= input.bytes) continue;
       const Ended tailed = ended(input, size, true);
       EXPECT_EQ(tailed.status, TRINE_UNSUPPORTED) << where;
-      EXPECT_NE(tailed.sentence.find("the rest isn't zero"), std::string::npos) << where;
+      EXPECT_THAT(tailed.sentence, HasSubstr("the rest isn't zero")) << where;
     }
   }
   const Names sized = found_in(c_headers(), R"(typedef struct (\w+) \{\s*uint32_t size;)");

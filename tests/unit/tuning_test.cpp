@@ -36,18 +36,11 @@ Tuned row(const Operation& operation, const std::string& rung) {
   return {tuning_key(operation), rung, 12.3e-6, 15e-6, "2026-11-21"};
 }
 
-struct TuningTest : FakeDevice {
-  TuningTest() {
-    folder = fs::path(::testing::TempDir()) / ("trine-tuning-" + std::to_string(getpid()));
-    fs::remove_all(folder);
-    setenv("TRINE_DATA_DIR", folder.c_str(), 1);
-    forget_tuning();
-  }
+struct TuningTest : FakeDevice, DataFolder {
+  TuningTest() { forget_tuning(); }
   ~TuningTest() override {
     forget_tuning();
     use_tuning(true);
-    fs::remove_all(folder);
-    setenv("TRINE_DATA_DIR", "", 1);  // as the test began
   }
   template <class Operation>
   std::string rung(const Operation& operation) const {
@@ -67,7 +60,7 @@ struct TuningTest : FakeDevice {
     const Tuning table = tuning(device);
     EXPECT_TRUE(table.found);
     EXPECT_TRUE(table.rows.empty());
-    EXPECT_NE(table.refusal.find(words), std::string::npos) << table.refusal;
+    EXPECT_THAT(table.refusal, HasSubstr(words));
     EXPECT_EQ(rung(sum_of(1000)), "tuned:threads=256,finish=atomic");
     EXPECT_EQ(why(sum_of(1000)), "the saved tuning table for this device was refused: " +
                                      table.refusal + "; the built-in choice");
@@ -76,8 +69,6 @@ struct TuningTest : FakeDevice {
         Reduce{.input = vector(input, Dtype::f32, 3), .output = vector(output, Dtype::f32, 1)});
     EXPECT_EQ(download<float>(output), std::vector<float>{6});
   }
-
-  fs::path folder;
 };
 
 TEST_F(TuningTest, WithoutATableTheBackendChooses) {
@@ -182,10 +173,9 @@ TEST_F(TuningTest, WhatMayNotBeChosenIsNotReadEither) {
   const std::string call = tuning_key(sum_of(1000)), times = " 1e-6 2e-6 2026-11-21";
   write({call + " picky" + times});
   EXPECT_EQ(rung(sum_of(1000)), "tuned:threads=256,finish=atomic");
-  EXPECT_NE(why(sum_of(1000)).find("table's picky was refused: rung picky is study"),
-            std::string::npos);
+  EXPECT_THAT(why(sum_of(1000)), HasSubstr("table's picky was refused: rung picky is study"));
   write({call + " gone:threads=3" + times});
-  EXPECT_NE(why(sum_of(1000)).find("table's gone:threads=3 was refused"), std::string::npos);
+  EXPECT_THAT(why(sum_of(1000)), HasSubstr("table's gone:threads=3 was refused"));
   EXPECT_EQ(why(sum_of(5000)), kBuiltIn) << "which the row doesn't concern";
 }
 

@@ -18,6 +18,8 @@ import numpy as np
 
 TRINE, SCHEMA = sys.argv[-2:]
 DEVICES = []
+# What prints lines of any length: programs read them, or the user asked for all columns.
+ANY_WIDTH = {"--wide", "--source", "--bash", "--man", "--csv", "--benchmark_format=json", "--benchmark_list_tests=true"}
 
 
 def environment(more=None):
@@ -80,8 +82,11 @@ class Program(unittest.TestCase):
         return self.path(name)
 
     def run_good(self, *words, env=None):
+        """What a run prints that succeeds; it fits a screen."""
         done = trine(*words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        if not ANY_WIDTH & set(words):
+            self.assertEqual(too_wide(done.stdout), [], words)
         return done.stdout
 
     def refused(self, *words, word=None):

@@ -1,10 +1,12 @@
 // The sentence on what a caller sees, from made-up results whose answer is known.
 #include "bench/timing/observation.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace trine::bench {
 namespace {
+
+using ::testing::HasSubstr, ::testing::Not;
 
 /// The caller waits 10 µs more than the kernel takes, and for the copies.
 Result result(const char* device, int64_t n, const char* memory, double kernel, double copying) {
@@ -37,13 +39,10 @@ std::vector<Result> run_of(double cpu, double gpu, double copying) {
 
 TEST(Observation, AFastKernelBehindASlowBus) {
   const std::string text = observation(run_of(41e-3, 1e-3, 99e-3), "cuda:0");
-  EXPECT_NE(text.find("the kernel is 41.0× as fast as on cpu"), std::string::npos) << text;
-  EXPECT_NE(text.find("the call 0.41×: 1 % of its 100 ms is the kernel"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("it pays for data that stays on the device from 2^20"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("up to 2^20 it never pays for one call on host data"), std::string::npos)
-      << text;
+  EXPECT_THAT(text, HasSubstr("the kernel is 41.0× as fast as on cpu"));
+  EXPECT_THAT(text, HasSubstr("the call 0.41×: 1 % of its 100 ms is the kernel"));
+  EXPECT_THAT(text, HasSubstr("it pays for data that stays on the device from 2^20"));
+  EXPECT_THAT(text, HasSubstr("up to 2^20 it never pays for one call on host data"));
 }
 
 TEST(Observation, NothingIsClaimedWithinTheNoise) {
@@ -53,11 +52,10 @@ TEST(Observation, NothingIsClaimedWithinTheNoise) {
   for (Result& r : results)
     if (r.total) r.interval = {*r.total / 2, *r.total * 3};
   const std::string text = observation(results, "cuda:0");
-  EXPECT_NE(
-      text.find("at 2^20 this run can't tell whether it pays for data that stays on the device"),
-      std::string::npos)
-      << text;
-  EXPECT_EQ(text.find(" from 2^"), std::string::npos) << text;
+  EXPECT_THAT(
+      text,
+      HasSubstr("at 2^20 this run can't tell whether it pays for data that stays on the device"));
+  EXPECT_THAT(text, Not(HasSubstr(" from 2^")));
 }
 
 TEST(Observation, WhatStandsAboveItsRoofIsKnown) {
@@ -79,9 +77,9 @@ TEST(Observation, ItPaysByWhatTheCallerSees) {
   const auto from = [&] { return pays(results, "cuda:0"); };
   for (Result& r : results)
     if (r.device == "cpu" && r.waited.seconds) r.waited = Timed(std::vector{*r.kernel});
-  EXPECT_NE(from().find("stays on the device from 2^20"), std::string::npos) << from();
+  EXPECT_THAT(from(), HasSubstr("stays on the device from 2^20"));
   for (Result& r : results) r.waited = {};  // as it was written before that was measured
-  EXPECT_NE(from().find("stays on the device from 2^10"), std::string::npos) << from();
+  EXPECT_THAT(from(), HasSubstr("stays on the device from 2^10"));
 }
 
 TEST(Observation, NothingIsSaidWithoutACpu) {

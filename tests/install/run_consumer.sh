@@ -2,7 +2,7 @@
 # Builds the consumer against an installed Trine (moved after the installation, with the source and
 # build trees out of sight) or with Trine's source tree inside its own build, and runs it.
 #
-#   run_consumer.sh installed|meson|autotools|subproject|fetched SOURCE BUILD [CMAKE ARGS…]
+#   run_consumer.sh installed|meson|autotools|subproject SOURCE BUILD [CMAKE ARGS…]
 #
 # Exit 77: not run, because that build system isn't there.
 set -euo pipefail
@@ -21,18 +21,20 @@ esac); do
   command -v "$tool" > /dev/null || { echo "not run: no $tool here"; exit 77; }
 done
 
-if [ "$mode" = subproject ] || [ "$mode" = fetched ]; then
-  origin=TRINE_SOURCE
-  [ "$mode" = subproject ] || origin=FETCHCONTENT_SOURCE_DIR_TRINE
-  # Configured whole, built in part: the cpu backend's kernels take minutes and are no different
-  # here, so the one of the main build runs, found as any backend elsewhere is.
-  cmake -S "$work"/project -B "$work"/build "-D$origin=$source" "$@"
-  # In another folder each time, where the cache shall find what it compiled in the last one.
-  CCACHE_BASEDIR=$work cmake --build "$work"/build --parallel 2 --target consumer
-  TRINE_BACKEND_PATH=$build/lib/trine "$work"/build/consumer
-  # A subproject brings the library alone: no tests, no program, no install rules.
-  cmake --install "$work"/build --prefix "$work"/nothing > /dev/null
-  [ ! -e "$work"/nothing ] || fail "a subproject installs files into its parent's prefix"
+if [ "$mode" = subproject ]; then
+  # As a folder of the consumer's, then fetched: into the same folder, so that it is compiled once.
+  for origin in "-DTRINE_SOURCE=$source" "-UTRINE_SOURCE -DFETCHCONTENT_SOURCE_DIR_TRINE=$source"; do
+    # Configured whole, built in part: the cpu backend's kernels take minutes and are no different
+    # here, so the one of the main build runs, found as any backend elsewhere is.
+    # shellcheck disable=SC2086  # two options
+    cmake -S "$work"/project -B "$work"/build $origin "$@"
+    # In another folder each time, where the cache shall find what it compiled in the last one.
+    CCACHE_BASEDIR=$work cmake --build "$work"/build --parallel 2 --target consumer
+    TRINE_BACKEND_PATH=$build/lib/trine "$work"/build/consumer
+    # A subproject brings the library alone: no tests, no program, no install rules.
+    cmake --install "$work"/build --prefix "$work"/nothing > /dev/null
+    [ ! -e "$work"/nothing ] || fail "a subproject installs files into its parent's prefix"
+  done
   exit 0
 fi
 

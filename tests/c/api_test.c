@@ -582,7 +582,7 @@ static void* test_all(void* nothing) {
   test_partials();
   test_tuning();
   test_errors();
-  test_growth();
+  test_reserved();
   test_threads();
   return nothing;
 }

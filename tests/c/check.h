@@ -47,5 +47,5 @@ void test_exact_sums(void);
 void test_partials(void);
 void test_tuning(void);
 void test_errors(void);
-void test_growth(void);
+void test_reserved(void);
 void test_threads(void);

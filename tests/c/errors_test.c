@@ -1,4 +1,4 @@
-/* Tests of the calls that the C API refuses, of structs of other versions, and of eight threads. */
+/* Tests of the calls that the C API refuses, and of eight threads. */
 #include <pthread.h>
 
 #include "check.h"
@@ -116,25 +116,12 @@ void test_errors(void) {
   CHECK(strncmp(sentence, trine_last_error(), 150) == 0); /* a success leaves it alone */
 }
 
-/* A caller of a later version, whose struct is longer. */
-typedef struct LaterOptions {
-  trine_options_t known;
-  uint64_t later;
-} LaterOptions;
-
-void test_growth(void) {
-  float x[] = {1, 2}, sum = 0;
-  const trine_host_view_t v = trine_host_vector(x, TRINE_F32, 2);
-  LaterOptions options = {.known = {.size = sizeof options, .device = "cpu"}};
-  OK(trine_host_sum(v, &sum, &options.known));
-  CHECK(sum == 3);
-  sum = -7, options.later = 1;
-  FAILS(TRINE_UNSUPPORTED, "options", trine_host_sum(v, &sum, &options.known));
-  options.known.size = 3;
-  FAILS(TRINE_INVALID_ARGUMENT, "no version", trine_host_sum(v, &sum, &options.known));
-  CHECK(sum == -7);
-  trine_options_t marked = {.device = "cpu", .reserved = 1};
-  FAILS(TRINE_INVALID_ARGUMENT, "reserved", trine_host_sum(v, &sum, &marked));
+/* Structs of other versions are refused in unit/sizes_test.cpp. */
+void test_reserved(void) {
+  float x[] = {1, 2}, sum = -7;
+  const trine_options_t marked = {.device = "cpu", .reserved = 1};
+  FAILS(TRINE_INVALID_ARGUMENT, "reserved",
+        trine_host_sum(trine_host_vector(x, TRINE_F32, 2), &sum, &marked));
   CHECK(sum == -7);
 }
 

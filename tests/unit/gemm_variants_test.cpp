@@ -544,7 +544,7 @@ TEST(GemmRows, ThreeTf32RefusesWhatItCannot) {
 
 std::string chosen(const trine_device_facts& facts, const trine_gemm& op);
 
-/// For those who ask for it, where it is faster, and for no others.
+/// Only calls that ask for it get it, where it is faster.
 TEST(GemmRows, ThreeTf32IsForFastAlone) {
   const trine_device_facts facts = gpu();
   for (const int64_t n : {64, 256, 512, 1024, 2048, 4095, 8192})
@@ -647,7 +647,7 @@ TEST(GemmRows, ProductsOfSixtyGoByTheSmallRungWhereThereAreMany) {
   }
 }
 
-/// And the rows a group that were fastest for so few columns.
+/// The rows a group are those that were fastest for so few columns.
 TEST(GemmRows, PreferFewColumnsWhereTilesAreTooWide) {
   const trine_device_facts facts = gpu();
   const std::tuple<int64_t, int64_t, int> all[] = {{8192, 8192, 2}, {65536, 1024, 2},
@@ -817,7 +817,7 @@ TEST(GemmRows, TakeProductsOfNothing) {
       }
 }
 
-/// Those whose macro says so get the kernel that begins at C, whatever else they are asked.
+/// A rung whose macro says so gets the kernel that begins at C, whatever else it is asked.
 TEST(GemmRows, ContinueChainsByTheirLastMacro) {
   for (const char* rung : {"register_tile", "warp_specialized", "tensor_specialized"}) {
     const uint32_t dtype = rung[0] == 't' ? TRINE_F64 : TRINE_F32;

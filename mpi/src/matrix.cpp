@@ -137,17 +137,14 @@ std::string words_of(const Distribution& d, Dtype dtype) {
 
 using Count = trine::detail::Fitting<int64_t>;
 
-void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& channel) {
-  const Distribution& d = matrix.distribution;
-  const ConstHostView& local = matrix.local;
-  const int64_t size = size_of(local.dtype);
-  if (size == 0) refuse(which, " has no dtype.");
+namespace {
+void check_distribution(const char* which, const Distribution& d, int64_t size, int ranks) {
   if (d.rows < 0 || d.cols < 0 || d.block_rows < 1 || d.block_cols < 1)
     refuse(which, " is ", d.rows, " x ", d.cols, " in blocks of ", d.block_rows, " x ",
            d.block_cols, "; extents are 0 or more, and blocks have elements.");
-  if (d.grid_rows < 1 || d.grid_cols < 1 || int64_t{d.grid_rows} * d.grid_cols > channel.size)
+  if (d.grid_rows < 1 || d.grid_cols < 1 || int64_t{d.grid_rows} * d.grid_cols > ranks)
     refuse(which, " is on a grid of ", d.grid_rows, " x ", d.grid_cols,
-           " processes, and the communicator has ", channel.size, " ranks.");
+           " processes, and the communicator has ", ranks, " ranks.");
   if (d.first_row < 0 || d.first_row >= d.grid_rows || d.first_col < 0 ||
       d.first_col >= d.grid_cols)
     refuse(which, " begins at process ", d.first_row, ", ", d.first_col, ", which the grid of ",
@@ -157,12 +154,11 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
   if (most.value_or(INT64_MAX) > kMost)
     refuse("a part of ", which, ", ", d.rows, " x ", d.cols, " over ", d.grid_rows, " x ",
            d.grid_cols, " processes, exceeds the address space of any.");
-  const int64_t rows = d.local_rows(channel.rank), cols = d.local_cols(channel.rank);
-  if (local.rows != rows || local.cols != cols || local.batch != 1)
-    refuse("the local part of ", which, " is ", local.rows, " x ", local.cols,
-           local.batch == 1 ? "" : ", batched", ", and this rank has ", rows, " x ", cols,
-           " of the whole.");
-  if (rows == 0 || cols == 0) return;
+}
+
+/// Checks the memory and the strides of a part that has elements.
+void check_memory(const char* which, const ConstHostView& local, int64_t size) {
+  const int64_t rows = local.rows, cols = local.cols;
   const bool down = is_unit_down(local) && (cols <= 1 || local.col_stride >= rows);
   const bool across = is_unit_down(transposed(local)) && (rows <= 1 || local.row_stride >= cols);
   if (!down && !across)
@@ -176,6 +172,21 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
   if (reinterpret_cast<uintptr_t>(local.data) % uint64_t(std::min<int64_t>(size, 8)) != 0)
     refuse("the address of the local part of ", which,
            " isn't a multiple of an element's size, or of 8 bytes.");
+}
+}  // namespace
+
+void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& channel) {
+  const ConstHostView& local = matrix.local;
+  const int64_t size = size_of(local.dtype);
+  if (size == 0) refuse(which, " has no dtype.");
+  check_distribution(which, matrix.distribution, size, channel.size);
+  const int64_t rows = matrix.distribution.local_rows(channel.rank),
+                cols = matrix.distribution.local_cols(channel.rank);
+  if (local.rows != rows || local.cols != cols || local.batch != 1)
+    refuse("the local part of ", which, " is ", local.rows, " x ", local.cols,
+           local.batch == 1 ? "" : ", batched", ", and this rank has ", rows, " x ", cols,
+           " of the whole.");
+  if (rows != 0 && cols != 0) check_memory(which, local, size);
 }
 
 namespace {

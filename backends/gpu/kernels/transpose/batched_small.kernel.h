@@ -200,6 +200,8 @@ INLINED void load_packed(LOCAL_POINTER Element* matrices, const GLOBAL uchar* fr
     for (int s = 0; s < AT_ONCE; ++s, p += ahead) {
 #if BYTES < 8
       if (p < total && wide) put_pair(matrices, v[s], height, width, i, j, at, narrow);
+#else
+      (void)v;
 #endif
       if (p < total && !wide) matrices[at] = e[s];
       j += by_j;

@@ -1,7 +1,7 @@
 // cpu's gemm rungs against the definition, bit by bit, on every SIMD target this machine has: sizes
 // around the tiles, all layouts, broadcast operands, blocked k. Guard zones around C and every
-// element between its rows must survive. random_test.cpp has special values, vectors and batches on
-// each target, by the conformance cases.
+// element between its rows must survive. random_test.cpp has special values and vectors on each
+// target, by the conformance cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -335,6 +335,17 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
           row.run(op, values.data(), aligned, turns);
           EXPECT_TRUE(all(4 * k)) << row.row.name << " " << m << " " << n << " " << k;
         }
+      }
+}
+
+TEST_P(CpuGemm, agrees_for_batches_of_four_by_four) {
+  for (const Layout layout : {Layout::kRows, Layout::kColumns, Layout::kPaddedRows})
+    for (const double beta : {0.0, -1.25})
+      for (const std::int64_t batch : {2, 3, 150}) {
+        const Case x{4, 4, 4, batch, layout, layout, layout, 0.75, beta};
+        check_all<float>(x);
+        check_all<double>(x);
+        check_all<std::uint32_t>(x);
       }
 }
 

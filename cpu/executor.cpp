@@ -139,8 +139,8 @@ Executor* Executor::start() {
   return instance;
 }
 
-// The time from the call to the end of an empty loop over the pool. It takes the least but one of
-// some: a neighbour's turn on the cores is no property of this machine. It is never less than
+// The time from the call to the end of an empty loop over the pool. It takes the second smallest
+// of five tries, so that other programs don't count. It is never less than
 // `kLeast`: the other thread's first pieces lie in this one's cache. No caller shall be held longer
 // than `kMost` by work that it didn't wait for.
 void Executor::measure_hand_over(double& result, std::chrono::microseconds pause) {

@@ -49,11 +49,11 @@ DEVICE int local_x() { return threadIdx.x; }
 DEVICE int group_x() { return blockIdx.x; }
 DEVICE int groups_x() { return gridDim.x; }
 
-// A row that `begins_early` has its kernels begin while the launch before them ends: before this,
-// no memory but the group's own may be read or written. The next launch may then begin likewise,
-// once all groups of this one are here. Memory that the launch before it wrote isn't read-only:
-// such kernels' inputs aren't RESTRICT, but for A and B of products, which only background copies
-// read.
+// Programmatic dependent launch: the kernels of a row that `begins_early` may start before the
+// previous launch ends. Until this call returns, a group may touch only its own local memory and
+// registers. The next launch may start once all groups of this one are here. Memory that the launch
+// before it wrote isn't read-only: such kernels' inputs aren't RESTRICT, but for A and B of
+// products, which only background copies read.
 DEVICE void await_earlier_launches() {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");

@@ -75,7 +75,7 @@ void Queue::record_time(const Stamp& stamp) {
 // --- Copies -------------------------------------------------------------------------------------
 
 // Drivers differ in what they make of memory of a context that isn't the queue's, so it is refused
-// here. Without guests all is of one context.
+// here. Without adopted contexts all memory is of one context.
 void Queue::check_context(const void* memory) {
   if (!memory || !device_.has_guests.load(std::memory_order_relaxed)) return;
   cl_context its_context = nullptr;

@@ -1,4 +1,5 @@
-// Rungs of gemm for NVIDIA's GPUs of compute capability 9.0: warps with roles, tensor cores.
+// Rungs of gemm for NVIDIA's GPUs of compute capability 9.0 alone (warps with roles, three_tf32)
+// and of 9.0 or newer (tensor_small).
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -125,8 +126,8 @@ bool takes_odd_form(const Problem& p, uint32_t backend) {
          !copies_from_before(p.a, backend) && !copies_from_before(p.b, backend);
 }
 
-/// The elements of a panel with a row for each of `size` lanes, or with one for each of `depth`
-/// steps of k: the larger number.
+/// The elements of a panel with a row for each of `size` rows of A or columns of B, or with one for
+/// each of `depth` steps of k: the larger number.
 int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
   return size * depth + std::max(size, depth) * (odd ? 5 : 4);
 }
@@ -221,7 +222,7 @@ constexpr SelfCheck kSmallCheck[] = {gemm_check::of<double>(plan_small_check)};
 constexpr Macro kPartsMacros[] = {{"T", kFloat}};
 constexpr const char* kPartsEntries[] = {"three_tf32_split", "three_tf32"};
 /// The same numbers as in three_tf32.cu: the tile of a pair of groups, a group's work-items, the
-/// steps of k in a block, the stages, the warps that multiply, and the lanes and steps that a group
+/// steps of k in a block, the stages, the warps that multiply, and the rows and steps that a group
 /// splits.
 constexpr Group kPartsTile{256, 192, 384};
 constexpr int64_t kPartsDepth = 16, kPartsStages = 5, kPartsWarps = 8, kPartsPatch = 64,
@@ -261,7 +262,7 @@ struct PartsShape {
     const int64_t a_matrices = p.matrices(p.a), b_matrices = p.matrices(p.b);
     a_groups = deep * a_patches * a_matrices;
     b_groups = deep * b_patches * b_matrices;
-    const int64_t both = 2 * blocks * kPartsDepth;  // of a lane
+    const int64_t both = 2 * blocks * kPartsDepth;  // of a row or column
     a_parts = a_matrices == 1 ? 0 : rows * both;
     b_parts = b_matrices == 1 ? 0 : cols * both;
     b_first = rows * both * a_matrices;

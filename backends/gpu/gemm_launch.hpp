@@ -170,7 +170,7 @@ struct SmallRung {
 };
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end
-/// (gemm_study_variants.cpp) and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
+/// (gemm_study_variants.cpp) and the rungs for compute capability 9.0 (gemm_hopper_variants.cpp).
 constexpr size_t kStudyRungs = 6, kHopperRungs = 4;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();

@@ -13,7 +13,7 @@ namespace trine::gpu::gemm_check {
 
 // The self-check multiplies kM x kK by kK x kN and wants the bits of the chain. Row classes tell
 // rival orders apart: full mantissas (any other association rounds elsewhere), values that cancel
-// over 2^+-40 (a wider or truncated accumulator, a descending one), products below 2^-1022 (flushed
+// over 2^+-64 (a wider or truncated accumulator, a descending one), products below 2^-1022 (flushed
 // ones), and signed zeros. All rows and columns have an odd length, because a kernel may be for
 // these alone.
 constexpr int64_t kM = 32, kN = 31, kK = 53;

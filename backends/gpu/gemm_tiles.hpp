@@ -24,14 +24,15 @@ enum TileForms : unsigned {
 struct RoleTile {
   const char* name;
   /// Constants of the kernel. A warp holds down x across units of C; warps_down x warps_across
-  /// warps multiply; `groups` of them share a multiprocessor; `stages` of panels have `depth` steps
-  /// of k each. A multiplying work-item has `want` registers, 0: as many as a copying one.
+  /// warps multiply. `groups` of a multiprocessor is the bound given to the compiler; `share_of` of
+  /// them really fit. `stages` of panels have `depth` steps of k each. A multiplying work-item has
+  /// `want` registers, 0: as many as a copying one.
   int down, across, warps_down, warps_across, groups, stages, depth, want;
   unsigned forms;
-  /// The speed on a multiprocessor that holds `share_of` groups and on one that holds a single
-  /// group, as shares of the fastest for the dtype (f32 53.7, f64 60.8 TFLOP/s of an H200), at
-  /// sizes that leave few multiprocessors idle. Those of tensor_specialized have a group's start
-  /// and end taken out, and then are the same within 2 % from 832 to 4096.
+  /// The speed on a multiprocessor with `share_of` groups, as many as really fit, and on one that
+  /// holds a single group, as shares of the fastest for the dtype (f32 53.7, f64 60.8 TFLOP/s of an
+  /// H200), at sizes that leave few multiprocessors idle. Those of tensor_specialized have a
+  /// group's start and end taken out, and then are the same within 2 % from 832 to 4096.
   double full, alone;
   int share_of;
   /// The share of that speed that is left where rows of A or B begin between vectors of 16 bytes:

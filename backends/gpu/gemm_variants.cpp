@@ -1,6 +1,6 @@
 // The upper end of gemm's ladder on GPU backends: kernels for today's hardware. The lower end is in
-// gemm_study_variants.cpp, what NVIDIA's newer GPUs alone can do in gemm_hopper_variants.cpp, the
-// choice of the default in gemm_choice.cpp.
+// gemm_study_variants.cpp, rungs for NVIDIA's compute capability 9.0 in gemm_hopper_variants.cpp,
+// the choice of the default in gemm_choice.cpp.
 #include <algorithm>
 #include <array>
 #include <iterator>

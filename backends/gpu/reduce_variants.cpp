@@ -321,7 +321,7 @@ Tiling stream_tiling(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false)};
   const int64_t chunk = (kind_of(op) == kSum ? 64 : 32) / trine_dtype_size(op.dtype);
-  // Groups wait for each other: those that share a sum are all there at once.
+  // The last group of a sum waits for the others' records, so all its groups must be resident.
   const int64_t each = std::min(units_of(request.target), kRecords) / t.shape.results;
   const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
   const int64_t once = power_above(divide_up(shares, units));
@@ -570,7 +570,7 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");
   if (!product_refuses(request))
     wishes.add(named("product_stream"), 0, "one product of neighbours, by the same tree");
-  wishes.add(named("exact"), 0, "the default: the same bits on every device");
+  wishes.add(named("exact"), 0, "exact: no special rung is for this shape");
   return wishes;
 }
 

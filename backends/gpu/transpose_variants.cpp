@@ -314,8 +314,9 @@ struct Thin : Turn {
 
 constexpr const char* kBatchedEntries[] = {"batched_small", "batched_small_packed"};
 
-/// Is `thin` the fastest? It is where it doesn't move by elements: the narrow side begins at a
-/// vector, and its long rows or columns do, too, or neighbours in a warp help. On an H100 it takes
+/// Is `thin` the fastest? It is where it moves whole vectors: the matrix begins at 16 bytes on the
+/// side whose rows are short, and the long rows of the other side do, too, or (`overlap`) lanes of
+/// a warp exchange the parts of vectors. On an H100 it takes
 /// 48 µs for b8 3 x 22369621, batched_small 133; only for 8 x 4M of b16 they are equal.
 bool prefers_thin(const Request& request) {
   const Thin thin(request);
@@ -345,8 +346,8 @@ bool prefers_batched_small(const Request& request) {
                                                 double(vector.tile_elements);
 }
 
-/// Is shifted the fastest? It is where rows of a side don't begin at whole vectors or, for elements
-/// of 4 bytes or more, at whole sectors. On an H200 it moves f32 4095 x 4097 at 0.85 of copy,
+/// Is shifted the fastest? It is where rows of a side don't begin at 16 bytes (elements of 1 or 2
+/// bytes) or at 32 bytes (larger elements). On an H200 it moves f32 4095 x 4097 at 0.85 of copy,
 /// vector at 0.65; b8 at 0.40 and 0.19.
 bool prefers_shifted(const Request& request) {
   const Shifted shifted(request);
@@ -431,7 +432,7 @@ constexpr Variant kVariants[] = {
     row<Shifted>({.name = "shifted",
                   .summary = "64 x 64 tiles, each row shifted to where a sector begins; for rows "
                              "that start anywhere",
-                  .requirement = "rows on one side, columns on the other",
+                  .requirement = "input and output both row-major, or both column-major",
                   .file = "transpose/shifted",
                   .macros = kBytesMacros,
                   .begins_early = true}),
@@ -466,7 +467,8 @@ constexpr Variant kVariants[] = {
 
 consteval const Variant* named(std::string_view name) {
   const Variant* variant = kVariants;
-  while (variant->name != name) ++variant;  // behind the last it doesn't compile
+  // An unknown name reads past the array, which consteval rejects.
+  while (variant->name != name) ++variant;
   return variant;
 }
 

@@ -118,7 +118,7 @@ struct Plan {
   }
 };
 
-/// A call as a variant's functions see it. `descriptor()` casts to the variant's operation.
+/// A call as a variant's functions see it. `as<>()` casts to the variant's operation.
 struct Request {
   const Target& target;
   const trine_selection& selection;  ///< parameter values, as indices
@@ -174,7 +174,8 @@ struct Variant {
 };
 
 /// The ladders, naive first: reduce_sum_variants.cpp and reduce_variants.cpp,
-/// transpose_variants.cpp, gemm_study_variants.cpp and gemm_variants.cpp.
+/// transpose_variants.cpp, gemm_study_variants.cpp, gemm_variants.cpp and
+/// gemm_hopper_variants.cpp.
 #define TRINE_VARIANTS(VALUE, word, ...) std::span<const Variant> word##_variants();
 TRINE_OPERATIONS(TRINE_VARIANTS)
 #undef TRINE_VARIANTS

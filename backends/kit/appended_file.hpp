@@ -21,7 +21,8 @@ class AppendedFile {
   /// `who` and `variable` begin its sentences: "libtrine: TRINE_RECEIPTS=FILE: …".
   AppendedFile(const char* who, const char* variable) : who_(who), variable_(variable) {}
 
-  /// Whether lines can be added from here on. The program's folder may be another one later.
+  /// Opens the file; false: nothing can be added. It keeps an absolute path, because the program
+  /// may change its folder.
   bool open(const char* path) {
     path_ = path;
     char folder[PATH_MAX];

@@ -51,8 +51,8 @@ inline std::vector<Operation> operations_of(const Cases& cases) {
 }
 
 /// Every combination of what was named, operation by operation; throws Refusal on what doesn't
-/// exist, before anything is measured. Operations that weren't named and take no batch are left out
-/// of one.
+/// exist, before anything is measured. If a batch is asked for, operations that weren't
+/// named and can't be batched are left out.
 std::vector<Problem> problems_of(const Cases& cases);
 
 /// `base` with every function, map, axis, layout and value class named.

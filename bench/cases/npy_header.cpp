@@ -94,7 +94,7 @@ constexpr std::array kKnown{Known{'f', 4, Dtype::f32}, Known{'f', 8, Dtype::f64}
                             Known{'i', 4, Dtype::i32}, Known{'i', 8, Dtype::i64},
                             Known{'u', 4, Dtype::u32}, Known{'u', 8, Dtype::u64}};
 
-/// Kinds without arithmetic here, and sizes without it, transpose as bits.
+/// Other kinds and sizes become b8 ... b128: they can only be transposed.
 std::optional<Dtype> dtype_of(char kind, uint64_t bytes) {
   for (const Known& known : kKnown)
     if (known.kind == kind && known.bytes == bytes) return known.dtype;

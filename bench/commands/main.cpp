@@ -1,7 +1,4 @@
-// `trine`: shows what there is (info), compares the devices side by side (compare), climbs
-// the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers),
-// runs one operation on real data (run), over ranks (ranks), proves the bits (verify), and shows
-// what was measured (report).
+// The program `trine`: reads the command line and runs one of the commands that are listed below.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -149,8 +149,9 @@ Outcome outcome_of(const std::vector<Result>& results, bool roofs = false);
 
 /// Writes the JSON file where one was asked for, and is then ended().
 int finish(Document& document, const Control& control, const std::string& path, Outcome outcome);
-/// Says why the work ended early if it did, and returns the command's exit code: kExitFailed of
-/// what failed, else kExitInterrupted after Ctrl-C, else kExitFailed of nothing.
+/// Says why the work ended early if it did, and returns the command's exit code: kExitFailed if a
+/// result is wrong; else kExitInterrupted after Ctrl-C; else kExitFailed if there is no result;
+/// else kExitGood.
 int ended(const Control& control, Outcome outcome, std::FILE* out = stdout);
 
 }  // namespace trine::bench

@@ -38,7 +38,7 @@ constexpr int64_t kPackedLines = 32;
 // For a C of few rows: the panels and steps of k that a thread takes at a time from rows of B; the
 // steps of a packed panel.
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
-// The bytes of one row that a thread takes at a time.
+// For a C of one row, with B in place: the bytes of that row that one chunk computes.
 constexpr int64_t kRowBytes = 16384;
 // The elements that become f64 at once: at most those of a panel of kPackedLines.
 constexpr int64_t kWidenedElements = 32 * kPackedLines;

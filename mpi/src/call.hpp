@@ -15,8 +15,8 @@
 
 namespace trine::mpi::detail {
 
-/// The bytes of a rank that go at a time, the same on all ranks; of matrices a part of that. Tests
-/// make it small.
+/// The bytes that a rank sends at a time, the same on all ranks; matrices use a fraction of it.
+/// Tests make it small.
 TRINE_API extern std::atomic<int64_t> piece_bytes;
 /// The most bytes of one message, which MPI must count.
 TRINE_API extern std::atomic<int64_t> message_bytes;
@@ -43,8 +43,8 @@ class Call : public Pending {
 
   /// Runs the call to its end, after all pending calls; throws its error.
   void run();
-  /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may
-  /// go on at once.
+  /// Makes the call, which is `self`, one that doesn't block: it joins the channel's queue of
+  /// pending calls, and may go on at once.
   void enter(const std::shared_ptr<Call>& self);
   /// For a call that this rank can't keep because it lacks memory: takes part in it until the end,
   /// as a call that doesn't block, so that all ranks throw.

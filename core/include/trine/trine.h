@@ -40,8 +40,8 @@
 /// - c/buffer.h: memory, views, copies
 /// - c/operations.h: reduce, transpose, gemm on device views
 /// - c/place.h: where to run, calibration
-/// - c/host.h: one-line calls on host data; c/exact_sum.h, c/partial.h: sums, any reductions in
-///   parts
+/// - c/host.h: one-line calls on host data
+/// - c/exact_sum.h: exact sums in parts; c/partial.h: any reduction in parts
 /// - c/tuning.h: the saved tuning table
 #pragma once
 

@@ -22,7 +22,7 @@ namespace trine::detail {
 constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};
 constexpr std::size_t kMemories = std::size(kWheres);
 constexpr std::size_t index_of(Where where) { return static_cast<std::size_t>(where) - 1; }
-std::string_view memory_word(Where where);  ///< "pageable", "pinned", "resident", "pipelined"
+std::string_view memory_word(Where where);  ///< "resident", "pageable", "pinned", "pipelined"
 
 struct Calibration {
   using Tables = std::array<std::optional<Grid>, kMemories>;

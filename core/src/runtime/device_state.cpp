@@ -1,4 +1,4 @@
-// Opening a device, and what its failures are called.
+// Opens a device, reads its facts, and words the errors.
 #include <algorithm>
 #include <cstring>
 

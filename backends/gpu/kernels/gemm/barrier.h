@@ -48,6 +48,7 @@ DEVICE Any* keep_place(Any* p) {
 }
 #endif
 
-// Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
+// Moves registers between warps that copy and warps that multiply. All four warps of a CUDA
+// warpgroup (128 work-items) must execute it.
 #define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
 #define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)

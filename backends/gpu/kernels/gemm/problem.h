@@ -101,7 +101,7 @@ DEVICE bool is_wide(const GLOBAL T* c, long c_row, long c_col) {
 }
 
 // The tile of C that group `group` works on. Groups walk down BAND tile rows before they step to
-// the next tile column, so that the groups of one wave share rows of A and columns of B in L2.
+// the next tile column, so that the groups of one round share rows of A and columns of B in L2.
 #define BAND 8
 typedef struct Tile {
   int row, col, batch;

@@ -21,7 +21,8 @@ typedef struct PanelLoader {
   int lanes;
 } PanelLoader;
 
-// A panel of `size` lanes by DEPTH steps of k. A row of it is a lane (by_lanes) or a step of k.
+// A panel of `size` rows of A or columns of B by DEPTH steps of k. A row of the panel is one of
+// them (by_lanes) or a step of k.
 DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
                              const int size, const bool by_lanes, int u) {
   PanelLoader f;
@@ -59,7 +60,7 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define ACC_COLS (4 * ACROSS_BLOCKS)
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
-// The distance from one step of k, or lane, to the next, on average over 4 of them.
+// The distance from one step of k, or row or column, to the next, on average over 4 of them.
 #define A_STEP (A_BY_LANES ? 1 : PLACE(4, TILE_M) / 4)
 #define B_STEP (B_BY_LANES ? 1 : PLACE(4, TILE_N) / 4)
 #define A_APART (NEXT_M * (A_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))

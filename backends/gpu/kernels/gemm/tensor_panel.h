@@ -1,20 +1,21 @@
 // Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements.
-// The elements of a row have unit stride in memory; with k along the rows that is panel[lane][k],
-// else panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x
-// 4 lanes a half warp) fall into 16 different pairs of banks either way. A warp reads 4 steps x 8
-// lanes of f32 at once: steps are 8 or 24 banks apart then. Elements outside of the matrix are
-// zero.
+// The elements of a row have unit stride in memory; where these run along k that is
+// panel[line][k], else panel[k][line]; a line is a row of A or a column of B. A row takes PITCH
+// elements, so the fragments' reads of single elements (4 steps x 4 lines a half warp) fall into 16
+// different pairs of banks either way. A warp reads 4 steps x 8 lines of f32 at once: steps are 8
+// or 24 banks apart then. Elements outside of the matrix are zero.
 //
 // ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from
 // the 16 bytes that it begins in, to the same place of 32 bytes that it has in memory: a sector
 // whose halves went to different 32 bytes would be fetched twice. So row r begins shift_of(row) = 0
-// to 3 elements after its PLACE, one of four values for rows 4 apart; every 4 rows 4 elements are
-// left out, and half warps read lanes that are 4 apart (line_of): of different banks again.
+// to 3 elements after its PLACE. Four rows in turn have four shifts, rows 4 apart have the same.
+// After every 4 rows 4 elements are left out, and half warps read lines that are 4 apart (line_of),
+// so they use different banks again.
 #define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
 #define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
-// Whether the compiler knows the number of rounds in which a work-item copies its rows of a panel
-// that isn't whole.
+// How a work-item copies its rows of a panel that isn't whole. true: in a loop over `height` rows,
+// which the compiler can count and unroll; false: in a loop that begins at its first row.
 #ifndef COUNTED_ROWS
 #define COUNTED_ROWS false
 #endif
@@ -22,7 +23,7 @@
 typedef struct Source {
   const GLOBAL T* from;  // this work-item's first element of the next panel
   long row_stride, unit_stride;
-  bool wide, odd;  // rows are copied as vectors of 16 bytes: they begin at some, or at any element
+  bool wide, odd;  // copied by 16 bytes; wide: each row starts at 16 bytes, odd: anywhere
   int shift;       // of this work-item's odd rows
 } Source;
 
@@ -33,8 +34,8 @@ DEVICE bool are_odd(long row_stride, long unit_stride) {
 // By how many elements x lies after the 32 bytes that it is in.
 DEVICE int shift_of(const GLOBAL T* x) { return (int)((ulong)x % 32 / sizeof(T)); }
 
-// If rows are odd, lane `i` of a tile is its row or column line_of(i), so that 4 neighbouring lanes
-// have rows that are 4 apart.
+// The row or column of a tile that index `i` stands for. Where rows are odd, i ... i + 3 stand for
+// rows that are 4 apart.
 DEVICE int line_of(int i, bool odd) {
   return odd ? i / 16 * 16 + i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2 : i;
 }
@@ -98,8 +99,10 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   const GLOBAL T* from = s->from;
   LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
   if (odd) {
-    // If a row begins between vectors, its last element is still to be copied, by another work-item
-    // for each row. For the other rows nothing is read, and a zero is stored behind their end.
+    // If a row begins between vectors, its last element is still to be copied. `beside` work-items
+    // share the rows row, row + apart, ...: the first one copies it for the first of these rows,
+    // the second one for the second, and so on; `skip` is the way to that row. For rows that begin
+    // at a vector nothing is read, and a zero is stored behind their end.
     const int skip = first / count * apart;
     if (skip < height)
       copy_element(to + PLACE(skip, width) + (width - first),

@@ -1,8 +1,8 @@
 // Only NVIDIA's compilers take this text.
 // Idea: `warp_specialized` for f64 on the tensor cores, whose steps over k are the ascending chain
 // of fused multiply-adds.
-// It beats `register_tile` because one instruction does 1024 multiply-adds, at twice the rate, and
-// the multiplying warps issue almost nothing else but reads for the next one.
+// It beats `register_tile` because one instruction does 1024 or 2048 multiply-adds, at twice the
+// rate, and the multiplying warps issue almost nothing else but reads for the next one.
 // Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
 // more than 48 KB of local memory.
 //
@@ -10,7 +10,7 @@
 //   steps of k at once.
 //
 // T float is for numerics accurate: the tensor cores' operands become f64 as they are read from
-// local memory, where twice as many steps of k find room.
+// local memory. A stage has 32 steps of k then, with every tile.
 #define CHAIN double
 #include "problem.h"
 
@@ -22,10 +22,11 @@ enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128
 #define STEP (STEPS / 2)
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
-// With 24 registers, the copies of small tiles' odd rows would spill.
+// With 24 registers, the copies of odd rows by tiles up to 64x64 would spill. Even rows have 40 in
+// 32x32 alone, whose multiplying warps leave that many.
 #define KEEP (WANT == 0 ? 0 : TILE_M * TILE_N <= (ODD ? 4096 : 1024) ? 40 : 24)
-// Tiles of 32x64 take 12 % less time at 500 (A and B by columns) with it, 16x32 7 % more at 64,
-// 96x112 3 % more at 1537.
+// Panels that aren't whole are copied in counted rounds (tensor_panel.h) by the tiles that are
+// faster so.
 #define COUNTED_ROWS (KEEP == 0 && TILE_M > 16)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
 #include "tensor_block.h"

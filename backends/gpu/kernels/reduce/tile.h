@@ -8,9 +8,10 @@
 //   across = 1: work-item = lane * width + result   (results side by side: columns of a matrix)
 //
 // Lanes lie over columns first: 2^col_bits of them along a row, the others on the rows below. A
-// tile's elements come in segments of lanes / col_lanes rows by col_lanes * CHUNK columns; group
+// tile's elements come in segments of lanes / 2^col_bits rows by 2^col_bits * CHUNK columns; group
 // `split` takes segments split, split + splits, … and each work-item CHUNK elements of every one.
-// Powers of two, because a 64-bit division costs as much as a dozen loads' worth of instructions.
+// All are powers of two, because a 64-bit division costs as much as a dozen loads' worth of
+// instructions.
 #pragma once
 
 #define TILE_PARAMETERS                                                                     \

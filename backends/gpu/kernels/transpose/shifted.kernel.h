@@ -3,7 +3,9 @@
 // It beats `vector` where rows don't start at multiples of 16 bytes (or of a sector): nothing but
 // whole sectors is written, all loads of a work-item come before its first store, and an address
 // costs one addition.
-// Requires: unit strides of the input's columns and the output's rows, 256 work-items a group.
+// Requires: both matrices row-major (or both column-major), 256 work-items a group. The default
+// takes it if each side of the matrix has at least 48 elements, unless `thin` or `batched_small` is
+// preferred. In names, in_row is the distance of the input's rows, out_col that of the output's.
 //
 // Row j of the output starts anywhere. Its part of the tile at row i0 lies up to SECTOR - 1
 // elements earlier than the tile, so that it begins with a sector; the LEAD rows above the tile are
@@ -19,8 +21,8 @@
 #define LOADS ((SIDE + LEAD) / STEP)
 #define PITCH ((SIDE + LEAD) | 1)
 
-// The elements that a work-item moves: number `lane` of every STEP-th row, first of the input, then
-// of the output.
+// The elements that a work-item moves: number `lane` of row `line` and of every STEP-th row after
+// it, first of the input, then of the output.
 typedef struct Place {
   long rows, cols, i0, j0;
   int lane, line;

@@ -26,8 +26,8 @@ struct RoleTile {
   /// Constants of the kernel. A warp holds down x across units of C; warps_down x warps_across
   /// warps multiply. `groups` of a multiprocessor is the bound given to the compiler; `share_of` of
   /// them really fit. `stages` of panels have `depth` steps of k each. A multiplying work-item has
-  /// `want` registers, 0: as many as a copying one.
-  int down, across, warps_down, warps_across, groups, stages, depth, want;
+  /// so many `registers`, 0: as many as a copying one.
+  int down, across, warps_down, warps_across, groups, stages, depth, registers;
   unsigned forms;
   /// The speed on a multiprocessor with `share_of` groups, as many as really fit, and on one that
   /// holds a single group, as shares of the fastest for the dtype (f32 53.7, f64 60.8 TFLOP/s of an
@@ -42,18 +42,19 @@ struct RoleTile {
 };
 
 /// RoleTile's constants, in order, as the kernels call them.
-constexpr const char* kWarpConstants[] = {"HEIGHT", "BREADTH", "WARPS_DOWN", "WARPS_ACROSS",
-                                          "GROUPS", "STAGES",  "DEPTH",      "WANT"};
-constexpr const char* kTensorConstants[] = {"DOWN_BLOCKS",  "ACROSS_BLOCKS", "WARPS_DOWN",
-                                            "WARPS_ACROSS", "GROUPS",        "STAGES",
-                                            "STEPS",        "WANT"};
+constexpr const char* kWarpConstants[] = {
+    "HEIGHT", "BREADTH", "WARPS_DOWN", "WARPS_ACROSS",
+    "GROUPS", "STAGES",  "DEPTH",      "MULTIPLIER_REGISTERS"};
+constexpr const char* kTensorConstants[] = {
+    "DOWN_BLOCKS", "ACROSS_BLOCKS", "WARPS_DOWN", "WARPS_ACROSS",
+    "GROUPS",      "STAGES",        "STEPS",      "MULTIPLIER_REGISTERS"};
 constexpr int RoleTile::*kRoleConstants[] = {
     &RoleTile::down,   &RoleTile::across, &RoleTile::warps_down, &RoleTile::warps_across,
-    &RoleTile::groups, &RoleTile::stages, &RoleTile::depth,      &RoleTile::want};
+    &RoleTile::groups, &RoleTile::stages, &RoleTile::depth,      &RoleTile::registers};
 
 // clang-format off
 constexpr unsigned kEvery = kWidens | kOddRows;
-//   name  down across warps groups stages depth want forms  full   alone of odd   without
+//   name  down across warps groups stages depth regs forms  full   alone of odd   without
 constexpr RoleTile kWarpTiles[] = {
     {"16x32",    2,  2, 2, 2, 2,  6, 32,   0, 0,         0.35,  0.15,  3, 1,     1},
     {"32x64",    4,  4, 2, 2, 2,  6, 32,   0, 0,         0.71,  0.49,  2, 1,     1},

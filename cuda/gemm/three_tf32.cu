@@ -17,7 +17,7 @@
 #include "problem.h"
 
 enum { TILE_M = 128, TILE_N = 192, DEPTH = 16, STAGES = 5, MULTIPLIERS = 256, COPIERS = 128 };
-enum { PATCH = 64, SPLITTERS = 256, KEEP = 40, WANT = 232 };
+enum { PATCH = 64, SPLITTERS = 256, COPIER_REGISTERS = 40, MULTIPLIER_REGISTERS = 232 };
 #define BLOCK(lanes) (2 * (lanes)*DEPTH) /* elements, of hi and lo */
 #define STAGE (BLOCK(TILE_M) + BLOCK(TILE_N))
 // Groups of x work-items, two of which run side by side and reach each other's local memory.
@@ -327,7 +327,7 @@ KERNEL_OF_PAIRS(three_tf32, MULTIPLIERS + COPIERS)
   if (local_x() == 0) start_barriers(&stages, &stored);
   sync_pair();
   if (local_x() >= MULTIPLIERS) {
-    GIVE_REGISTERS(KEEP);
+    GIVE_REGISTERS(COPIER_REGISTERS);
     await_earlier_launches();
     if (local_x() == MULTIPLIERS) {
       before_copies();
@@ -335,7 +335,7 @@ KERNEL_OF_PAIRS(three_tf32, MULTIPLIERS + COPIERS)
                   tiles_n, blocks, tiles, shared);
     }
   } else {
-    TAKE_REGISTERS(WANT);
+    TAKE_REGISTERS(MULTIPLIER_REGISTERS);
     await_earlier_launches();
     multiply_chunks(GEMM_PASSED, stages, &stored, space + first_sum, blocks, tiles, shared);
   }

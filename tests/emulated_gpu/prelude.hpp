@@ -42,7 +42,7 @@ using std::sqrt;
   static_assert((bytes) <= (int)emulated::kArena, ""); \
   uchar* const name = emulated::arena
 #define GIVE_REGISTERS(keep) ((void)0)
-#define TAKE_REGISTERS(want) ((void)0)
+#define TAKE_REGISTERS(count) ((void)0)
 #define BEGIN_WITH_REGISTERS(count) ((void)0)
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)

@@ -16,4 +16,4 @@ DEVICE void arrive_when_copied(Barrier* b) { arrive(b); }
 DEVICE void wait_for(Barrier* b, uint parity) {
   while (b->phase % 2 == (int)parity) emulated::yield();
 }
-#define keep_place(p) (p)
+#define opaque_place(p) (p)

@@ -39,10 +39,10 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
 // The same place. The compiler doesn't know its origin, so it must keep the address in a register
 // and can't compute it again.
 #ifdef __OPENCL_VERSION__
-#define keep_place(p) (p)
+#define opaque_place(p) (p)
 #else
 template <class Any>
-DEVICE Any* keep_place(Any* p) {
+DEVICE Any* opaque_place(Any* p) {
   __asm__ volatile("" : "+l"(p));
   return p;
 }
@@ -50,5 +50,5 @@ DEVICE Any* keep_place(Any* p) {
 
 // Moves registers between warps that copy and warps that multiply. All four warps of a CUDA
 // warpgroup (128 work-items) must execute it.
-#define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
-#define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)
+#define GIVE_REGISTERS(count) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", count)
+#define TAKE_REGISTERS(count) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", count)

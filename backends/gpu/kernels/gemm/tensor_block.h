@@ -8,7 +8,7 @@
 // Only where few registers pace the copies; else vectors of odd rows cost more than single
 // elements: 383 takes 11 µs instead of 8.
 #define THREADS COPIERS
-static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
+static_assert(!ODD_ROWS || (COPIER_REGISTERS != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
 #include "copy.h"
 #include "layout.h"
 #include "mma.h"

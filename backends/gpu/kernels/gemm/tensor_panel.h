@@ -110,9 +110,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
                    before != 0 && row + skip < rows && units == width);
   }
   if (rows == height && units == width) {
-    // Each address is made from the one before. Where the copying warps have few registers (KEEP),
-    // a copy therefore waits until the one before has left, and the queue of memory instructions,
-    // where multiplying warps wait, too, stays short.
+    // Each address is made from the one before. Where the copying warps have few registers
+    // (COPIER_REGISTERS), a copy therefore waits until the one before has left, and the queue of
+    // memory instructions, where multiplying warps wait, too, stays short.
 #pragma unroll
     for (int r = 0; r < height; r += apart)
 #pragma unroll
@@ -145,7 +145,7 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
     // Unrolled, this part takes the few registers that the copies above need: 96x112 then takes 91
     // µs instead of 65 at n = 1087. With more registers the loop costs time: 1.95 µs instead of
     // 1.72 by 16x32 at 63.
-#if KEEP
+#if COPIER_REGISTERS
 #pragma unroll 1
 #else
 #pragma unroll

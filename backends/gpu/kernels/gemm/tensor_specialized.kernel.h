@@ -24,10 +24,11 @@ enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
 // With 24 registers, the copies of odd rows by tiles up to 64x64 would spill. Even rows have 40 in
 // 32x32 alone, whose multiplying warps leave that many.
-#define KEEP (WANT == 0 ? 0 : TILE_M * TILE_N <= (ODD ? 4096 : 1024) ? 40 : 24)
+#define COPIER_REGISTERS \
+  (MULTIPLIER_REGISTERS == 0 ? 0 : TILE_M * TILE_N <= (ODD ? 4096 : 1024) ? 40 : 24)
 // Panels that aren't whole are copied in counted rounds (tensor_panel.h) by the tiles that are
 // faster so.
-#define COUNTED_ROWS (KEEP == 0 && TILE_M > 16)
+#define COUNTED_ROWS (COPIER_REGISTERS == 0 && TILE_M > 16)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
 #include "tensor_block.h"
 #include "warp_roles.h"

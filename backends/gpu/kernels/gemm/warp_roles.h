@@ -8,7 +8,7 @@
 //
 // The kernel says its constants. UNROLL steps of k stand in the loop's text, STEP at once;
 // fragments are read AHEAD such reads before they are used. A group's registers move between its
-// warps where KEEP and WANT say how many. Two headers say the rest:
+// warps where COPIER_REGISTERS and MULTIPLIER_REGISTERS say how many. Two headers say the rest:
 //   how panels are filled: PANEL_A, PANEL_B (elements), PanelLoader, LOADER_A, LOADER_B, COPY_A,
 //   COPY_B; a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT
 //   elements of A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP
@@ -17,7 +17,8 @@
 // The registers that a work-item begins with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
 // Else TAKE_REGISTERS waits for ever.
-static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
+static_assert(MULTIPLIERS * MULTIPLIER_REGISTERS + COPIERS * COPIER_REGISTERS <=
+              (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
 // The places in A and B of the first row and column that the tile needs.
@@ -32,7 +33,7 @@ static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
 // If the copying warps have enough registers, places in local memory are kept in them. Else each
 // stage computes where the group's local memory begins, and waits for the result.
-#define PLACE_KEPT(p) (KEEP ? (p) : keep_place(p))
+#define COPIERS_PLACE(p) (COPIER_REGISTERS ? (p) : opaque_place(p))
 
 // The stage that a warp uses, and the parity of the phase of its barriers.
 typedef struct Stage {
@@ -46,8 +47,8 @@ DEVICE void next_stage(Stage* stage) {
 // A copying warp's work: `depth` steps of k, stage after stage.
 DEVICE void copy_panels(PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* arena,
                         LOCAL_POINTER Barrier* barriers, long depth, int u) {
-  LOCAL_POINTER T* const to = PLACE_KEPT(arena);
-  LOCAL_POINTER Barrier* const full = PLACE_KEPT(barriers);
+  LOCAL_POINTER T* const to = COPIERS_PLACE(arena);
+  LOCAL_POINTER Barrier* const full = COPIERS_PLACE(barriers);
   Stage stage = {0, 0};
   for (long left = depth; left > 0; left -= DEPTH) {
     wait_for(full + STAGES + stage.index, stage.parity ^ 1);
@@ -110,7 +111,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
   const long depth = flags & MULTIPLY ? k : 0;
   const int t = local_x();
-  if (WANT) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
+  if (MULTIPLIER_REGISTERS) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)
     for (int s = 0; s < STAGES; ++s) {
       start_barrier(&barriers[s], COPIERS);
@@ -118,7 +119,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     }
   sync();
   if (t >= MULTIPLIERS) {
-    if (KEEP) GIVE_REGISTERS(KEEP);
+    if (COPIER_REGISTERS) GIVE_REGISTERS(COPIER_REGISTERS);
     const int u = t - MULTIPLIERS;
     PanelLoader a_loader = LOADER_A(TILE_OF_A, m - i0, u);
     PanelLoader b_loader = LOADER_B(TILE_OF_B, n - j0, u);
@@ -126,7 +127,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     copy_panels(&a_loader, &b_loader, arena, barriers, depth, u);
     return;
   }
-  if (WANT) TAKE_REGISTERS(WANT);
+  if (MULTIPLIER_REGISTERS) TAKE_REGISTERS(MULTIPLIER_REGISTERS);
   const int warp = t / 32, lane = t % 32;
   const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
   CHAIN acc[ACC_ROWS][ACC_COLS];

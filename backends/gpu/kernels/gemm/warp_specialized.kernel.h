@@ -11,10 +11,10 @@
 // The host's table of tiles (gemm_tiles.hpp) has the constants. UNROLL steps of k stand in the
 // loop's text, of the largest blocks only half: 2048 multiply-adds fill 32 KiB, and the first tile
 // of a group is then slower. Fragments are read AHEAD steps before they are used. A group's
-// registers move between its warps where KEEP and WANT say how many. Blocks of 8 columns are wide
-// enough to store C by rows (warp_block.h).
+// registers move between its warps where COPIER_REGISTERS and MULTIPLIER_REGISTERS say how many.
+// Blocks of 8 columns are wide enough to store C by rows (warp_block.h).
 enum { UNROLL = HEIGHT * BREADTH * DEPTH == 2048 ? DEPTH / 2 : DEPTH, AHEAD = HEIGHT == 2 ? 7 : 1 };
-enum { KEEP = WANT ? 40 : 0, BY_LINES = BREADTH == 8 };
+enum { COPIER_REGISTERS = MULTIPLIER_REGISTERS ? 40 : 0, BY_LINES = BREADTH == 8 };
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)

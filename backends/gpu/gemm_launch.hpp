@@ -35,11 +35,11 @@ inline int type_index(uint32_t dtype) {
 /// rows have unit stride.
 struct Group {
   int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
-  bool column_major = false;
+  bool transposed = false;
 
   Problem problem(const trine_gemm& op) const {
     Problem p(op);
-    if (column_major) p.transpose();
+    if (transposed) p.transpose();
     return p;
   }
 };

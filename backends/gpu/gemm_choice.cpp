@@ -192,12 +192,12 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const Problem problem(op);
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
   size_t count = 0;
-  const bool odd =
+  const bool between_vectors =
       !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
     if ((one.dtypes >> dtype & 1) == 0) continue;
     const double time =
-        busiest(one, problem, target.facts->compute_units) / (!odd                ? 1
+        busiest(one, problem, target.facts->compute_units) / (!between_vectors    ? 1
                                                               : problem.continues ? one.by_elements
                                                                                   : one.odd);
     size_t at = count++;

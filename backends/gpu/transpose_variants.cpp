@@ -148,7 +148,7 @@ struct MultiRow : Layout {
 
 constexpr const char* kShapes[] = {"square", "tall", "wide"};
 constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}, {"SHAPE", kShapes}};
-constexpr const char* kVectorEntries[] = {"vector", "carry"};
+constexpr const char* kVectorEntries[] = {"vector", "strided_copy"};
 
 /// The launch of `vector` in tiles, or of its second kernel, for copies and for shapes that would
 /// leave most of every tile empty.

@@ -34,7 +34,7 @@ DEVICE void copy_column(const GLOBAL uchar* from, long in_row, bool whole_in, bo
   }
 }
 
-KERNEL_OF(carry, THREADS, 1)(TRANSPOSE_ARGUMENTS, long batch) {
+KERNEL_OF(strided_copy, THREADS, 1)(TRANSPOSE_ARGUMENTS, long batch) {
   const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
   const long i0 = (long)at.row * LANES, p0 = (long)at.col * (THREADS * LANES);
   const long points = batch * cols;

@@ -133,7 +133,7 @@ void print(const Pattern& pattern, const Device& device,
                            measured[i], method,
                            {figure && first ? ratio_text(figure->rate / first->rate) : "-"}));
   }
-  print_table(rows, 2, kOfEitherMethod);
+  print_table(rows, 2, kWideColumns);
   for (size_t i = 0; i < measured.size(); ++i)
     for (const Result& r : measured[i])
       if (!r.verified) say("{}: {}: {}", verdict_text(r), pattern.lines[i].what, r.failure);

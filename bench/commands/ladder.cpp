@@ -47,7 +47,7 @@ void print_climb(const Runner& runner, const Problem& problem,
     before = *stepped->kernel;
     if (first == 0) first = before;
   }
-  print_table(rows, 1, kOfEitherMethod);
+  print_table(rows, 1, kWideColumns);
   if (std::any_of(rungs.begin(), rungs.end(), is_above_roof)) say("{}", kAboveRoofNote);
   for (const auto& results : rungs) print_reasons(results);
   std::fflush(stdout);

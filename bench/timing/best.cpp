@@ -151,7 +151,7 @@ void print_sweep(const Device& device, const std::vector<Swept>& all) {
     if (rows.size() > 1) rows.emplace_back();
     for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
   }
-  print_table(rows, 2, kOfEitherMethod);
+  print_table(rows, 2, kWideColumns);
   for (const std::string& line : notes) say("{}", line);
   for (const Swept& swept : all)
     say("{}: {}.", to_string(swept.problem.operation, swept.problem.size), swept.sentence);

@@ -33,8 +33,8 @@ std::string_view common_method(All&& all) {
 /// share of the roof, verdict; "-" for every figure where one is wrong or missing.
 std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
                                  std::string_view method, const std::vector<std::string>& ratios);
-/// The columns of such a table that only --wide prints.
-inline const std::vector<std::string> kOfEitherMethod{"single", "sustained"};
+/// The columns of such a table that are shown only with --wide.
+inline const std::vector<std::string> kWideColumns{"single", "sustained"};
 
 /// Whether a call that asks for `asked` may get such a rung without naming it.
 bool may_be_chosen(Numerics rung, Numerics asked);

@@ -10,7 +10,8 @@ namespace trine::python {
 /// host. Only where the output's library works on no stream that it tells, the host waits.
 class Ordered {
  public:
-  /// The arrays, the output last; with the interpreter's lock. Of the host's memory: nothing.
+  /// The arrays, the output last; with the interpreter's lock. Arrays in the host's memory need
+  /// no queue.
   Ordered(std::vector<const Array*> arrays, const Call& call);
   /// With the interpreter's lock, too: keeps the arrays alive while their work is in flight.
   ~Ordered();

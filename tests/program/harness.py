@@ -18,7 +18,7 @@ import numpy as np
 
 TRINE, SCHEMA = sys.argv[-2:]
 DEVICES = []
-# What prints lines of any length: programs read them, or the user asked for all columns.
+# Options whose lines have any length: programs read them, or the user asked for all columns.
 ANY_WIDTH = {"--wide", "--source", "--bash", "--man", "--csv", "--benchmark_format=json", "--benchmark_list_tests=true"}
 
 

@@ -255,9 +255,9 @@ DEVICE void lanes_add(const Tile* t, Folds* folds, LOCAL_POINTER double* scratch
   }
 }
 
-// What the lanes of each result hold, in its leader's folds; *top is their largest exponent with,
-// in bit 11, whether anything but -0 was seen. The result is non-zero where the folds don't hold it
-// all.
+// Brings the sums of each result's lanes into its leader's folds; *top is their largest exponent
+// with, in bit 11, whether anything but -0 was seen. The answer is non-zero where the folds don't
+// hold it all.
 DEVICE ulong combine(const Tile* t, const Expansion* sum, uint flags, LOCAL_POINTER uint* tops,
                      LOCAL_POINTER double* parts, Folds* folds, uint* top) {
   // Work-items that met nothing but -0 have exponent 0, so the largest carries the flag too.

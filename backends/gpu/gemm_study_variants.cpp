@@ -57,12 +57,14 @@ struct Threads {
 };
 constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
 
-/// A specialization with 128 or 256 outputs a work-item takes nvcc seconds, so there is one depth
-/// of them: the one at which document 002 swept the thread shapes.
+/// The depth tw=16 has every thread shape, and threads=16x8 every depth: document 002 swept one at
+/// a time.
 bool ilp16_exists(const int* macro) {
+  constexpr int kSixteenDeep = 1;
+  const bool f64 = macro[0] == 1;
   for (int s = 0; s < 4; ++s)
     if (macro[2] == kThreadShapes[s].x && macro[3] == kThreadShapes[s].y)
-      return s < 2 || macro[1] == 1;
+      return f64 ? s == 1 || macro[1] == kSixteenDeep : s < 2 && macro[1] == kSixteenDeep;
   return false;
 }
 
@@ -80,8 +82,10 @@ const char* ilp16_refuses(const Request& request) {
   const int64_t tw = ilp16_depth(request);
   const bool aligned = request.selection.values[2] == 1;
   if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "ilp16 is for f32 and f64";
-  if (request.selection.values[1] >= 2 && tw != 16)
-    return "threads=8x4 and 4x4 are there for tw=16 only";
+  const int32_t shape = request.selection.values[1];
+  if (op.dtype == TRINE_F32 && (shape >= 2 || tw != 16))
+    return "of f32 there are tw=16 with threads=16x16 and 16x8";
+  if (shape != 1 && tw != 16) return "tw=8 and 32 are there for threads=16x8 only";
   if (aligned && (p.m % 64 != 0 || p.n % 64 != 0))
     return "edges=aligned needs a C whose rows and columns are multiples of 64";
   if (aligned && p.multiply && p.k % tw != 0)

@@ -69,6 +69,15 @@ const char* shuffle_refuses(const Request& request) {
   return refuses<kMany>(request);
 }
 
+/// The sizes of a group that documents 000 and 003 had.
+bool unrolled_exists(const int* macro) { return macro[1] == 1 || macro[1] == 2; }
+
+const char* unrolled_refuses(const Request& request) {
+  const int macro[] = {0, request.selection.values[0]};
+  if (!unrolled_exists(macro)) return "unroll_all is there for threads=128 and 256";
+  return refuses<kTwo>(request);
+}
+
 /// Sums of all levels, 8 bytes each at most.
 template <Share kShare>
 uint64_t workspace_bytes(const Request& request) {
@@ -129,7 +138,8 @@ template <Share kShare>
 constexpr Variant variant(const char* name, const char* file, const char* summary,
                           const char* requirement = kRequirement,
                           std::span<const Macro> macros = kMacros,
-                          const char* (*refusal)(const Request&) = refuses<kShare>) {
+                          const char* (*refusal)(const Request&) = refuses<kShare>,
+                          bool (*exists)(const int*) = nullptr) {
   return {.name = name,
           .operation = TRINE_REDUCE,
           .numerics = TRINE_STUDY,
@@ -139,6 +149,7 @@ constexpr Variant variant(const char* name, const char* file, const char* summar
           .parameters = kParameters,
           .macros = macros,
           .entries = kEntries,
+          .exists = exists,
           .refuses = refusal,
           .workspace_bytes = workspace_bytes<kShare>,
           .plan = plan_sum<kShare>};
@@ -156,7 +167,7 @@ constexpr Variant kVariants[kSumRungs] = {
                   "the last six steps unrolled, without barriers of the group", kWarpRequirement),
     variant<kTwo>("unroll_all", "reduce/unroll_all",
                   "every step unrolled: the group's size is known when compiling", kWarpRequirement,
-                  kUnrolledMacros),
+                  kUnrolledMacros, unrolled_refuses, unrolled_exists),
     variant<kMany>(
         "cascade", "reduce/cascade",
         "as many groups as the device holds, each work-item adds many elements by itself",

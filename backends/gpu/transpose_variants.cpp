@@ -114,11 +114,24 @@ constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADD
 constexpr auto kBlockParameters = std::span(kPaddedParameters).first<1>();
 constexpr auto kBlockMacros = std::span(kPaddedMacros).first<2>();
 
+/// Elements of 4 bytes have every block and padding, as document 000 swept them, others the
+/// parameters' defaults.
+constexpr int kFourBytes = 2;  // in kBytes
+bool block_exists(const int* macro) {
+  return macro[0] == kFourBytes || macro[1] == kPaddedParameters[0].default_value;
+}
+bool padding_exists(const int* macro) {
+  return macro[0] == kFourBytes || macro[2] == kPaddedParameters[1].default_value;
+}
+bool padded_exists(const int* macro) { return block_exists(macro) && padding_exists(macro); }
+
 struct Naive : Layout {
   explicit Naive(const Request& request) : Layout(request) {
     width = height = 8u << request.selection.values[0];
     cover(width, width);
     std::copy_n(request.selection.values, 2, macros);
+    const int macro[] = {std::countr_zero(op.element_size), macros[0]};
+    if (!block_exists(macro)) why = "block=8 and 16 are for elements of 4 bytes";
   }
 };
 
@@ -131,6 +144,8 @@ struct Shared : Naive {
 struct SharedPadded : Naive {
   explicit SharedPadded(const Request& request) : Naive(request) {
     local_bytes = int64_t{width} * (width + 1 + macros[1]) * op.element_size;
+    const int macro[] = {std::countr_zero(op.element_size), macros[0], macros[1]};
+    if (!padding_exists(macro)) why = "padding=2 is for elements of 4 bytes";
   }
 };
 
@@ -414,17 +429,20 @@ constexpr Variant kVariants[] = {
                 .summary = "one work-item per element, strided writes",
                 .file = "transpose/naive",
                 .parameters = kBlockParameters,
-                .macros = kBlockMacros}),
+                .macros = kBlockMacros,
+                .exists = block_exists}),
     row<Shared>({.name = "shared",
                  .summary = "tiles turned in local memory",
                  .file = "transpose/shared",
                  .parameters = kBlockParameters,
-                 .macros = kBlockMacros}),
+                 .macros = kBlockMacros,
+                 .exists = block_exists}),
     row<SharedPadded>({.name = "shared_padded",
                        .summary = "tiles turned in local memory, padded against bank conflicts",
                        .file = "transpose/shared_padded",
                        .parameters = kPaddedParameters,
-                       .macros = kPaddedMacros}),
+                       .macros = kPaddedMacros,
+                       .exists = padded_exists}),
     row<MultiRow>({.name = "multi_row",
                    .summary = "32 x 8 work-items, four elements of a padded tile each",
                    .file = "transpose/multi_row",

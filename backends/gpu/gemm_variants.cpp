@@ -64,10 +64,14 @@ constexpr trine_parameter kRowsParameters[] = {{sizeof(trine_parameter), 3, 2, "
 constexpr Macro kColumnsMacros[] = {{"T", kTypes}, {"ROWS", kRows}, {"COLS", kColumns}};
 constexpr int64_t kColumnsBytes = 47 * 1024;  // of local memory
 
+/// f64 prefers tensor cores from 5 columns on.
+bool columns_exist(const int* macro) { return !(macro[0] == 1 && macro[2] == 2); }
+
 /// The index in kColumns for the shorter side of C, which the kernel takes for C's columns.
 int columns_index(const trine_gemm& op) {
   const int64_t columns = std::min(op.c.rows, op.c.cols);
-  return columns <= 1 ? 0 : columns <= 4 ? 1 : 2;
+  if (columns <= 1) return 0;
+  return columns <= 4 || op.dtype == TRINE_F64 ? 1 : 2;
 }
 
 Group columns_group(const Request& request) {
@@ -205,6 +209,7 @@ constexpr Variant kVariants[] = {
      .file = "gemm/few_columns",
      .parameters = kRowsParameters,
      .macros = kColumnsMacros,
+     .exists = columns_exist,
      .refuses = columns_refuses,
      .plan = columns_plan,
      .begins_early = true},

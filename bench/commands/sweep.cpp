@@ -78,26 +78,22 @@ std::string_view method_of(const Swept& swept) {
   return common_method(chosen);
 }
 
-/// The fastest that may be chosen, by one measurement each, and the one that the table has.
-std::pair<size_t, std::optional<size_t>> contenders(const Swept& swept, std::string_view method,
-                                                    const std::string& in_table) {
+/// The fastest that may be chosen, by one measurement each.
+size_t fastest_of(const Swept& swept, std::string_view method) {
   size_t fastest = 0;
-  std::optional<size_t> saved;
   for (size_t i = 1; i < swept.trials.size(); ++i) {
-    const Trial& trial = swept.trials[i];
-    const Result* figure = trial.figure(method);
+    const Result* figure = swept.trials[i].figure(method);
     if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
     if (*figure->kernel < *swept.trials[fastest].figure(method)->kernel) fastest = i;
-    if (trial.rung == in_table) saved = i;
   }
-  return {fastest, saved};
+  return fastest;
 }
 
-/// In words what the rounds of two showed.
-std::string match(const Trial& challenger, const std::string& standing, const Rounds& rounds) {
+/// In words the findings of the rounds of a rung and the built-in choice.
+std::string match(const Trial& challenger, const Trial& built_in, const Rounds& rounds) {
   const double seconds = rounds.challenger_seconds(), before = rounds.standing_seconds();
-  const std::string times =
-      fmt::format("{} against {} of {}", time_text(seconds), time_text(before), standing);
+  const std::string times = fmt::format("{} against {} of the built-in choice {}",
+                                        time_text(seconds), time_text(before), built_in.rung);
   if (rounds.is_gain())
     return fmt::format("{}: {}, {}", challenger.rung, times, ratio_text(before / seconds));
   return fmt::format("no gain: in {} more rounds {} took {}{}", kRounds, challenger.rung, times,
@@ -175,42 +171,35 @@ class Sweep {
     return swept;
   }
 
+  /// The fastest by one measurement each is the best where more rounds say so, too: no rung comes
+  /// into the table by luck.
   void decide(const Runner& runner, const Expected& expectation, Swept& swept) {
-    std::vector<Trial>& trials = swept.trials;
+    Trial& built_in = swept.trials.front();
     const std::string_view method = method_of(swept);
-    if (!trials.front().figure(method)) {
+    if (!built_in.figure(method)) {
       swept.sentence = "the built-in choice failed, so there is nothing to compare with";
       return;
     }
-    const std::string built_in = "the built-in choice " + trials.front().rung;
-    const double seconds = *trials.front().figure(method)->kernel;
+    const double seconds = *built_in.figure(method)->kernel;
     Tuned row{tuning_key(swept.problem), {}, seconds, seconds, date_text()};
-    const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
-    const auto [fastest, saved] = contenders(swept, method, in_table);
-    std::string undecided;
-    const size_t best = winner(fastest, saved, [&](size_t challenger, size_t standing) {
+    Trial& fastest = swept.trials[fastest_of(swept, method)];
+    if (&fastest == &built_in) {
+      swept.sentence = fmt::format("no gain: the built-in choice {} is the fastest, {}",
+                                   built_in.rung, time_text(seconds));
+    } else {
       Rounds rounds;
-      if (undecided.empty())
-        undecided =
-            measure_rounds(runner, expectation, trials[challenger], trials[standing], rounds);
-      if (!undecided.empty()) return false;
-      if (!swept.sentence.empty()) swept.sentence += "; ";
-      swept.sentence +=
-          match(trials[challenger], standing == 0 ? built_in : trials[standing].rung, rounds);
-      if (standing == 0) row.default_seconds = rounds.standing_seconds();
-      if (standing == 0 || rounds.is_gain()) row.seconds = rounds.challenger_seconds();
-      return rounds.is_gain();
-    });
-    if (!undecided.empty()) {
-      swept.sentence = undecided;
-      return;
+      const std::string undecided = measure_rounds(runner, expectation, fastest, built_in, rounds);
+      if (!undecided.empty()) {
+        swept.sentence = undecided;
+        return;
+      }
+      swept.sentence = match(fastest, built_in, rounds);
+      row.default_seconds = rounds.standing_seconds();
+      row.seconds = rounds.challenger_seconds();
+      if (rounds.is_gain()) row.rung = fastest.rung;
     }
-    if (swept.sentence.empty())
-      swept.sentence =
-          fmt::format("no gain: {} is the fastest, {}", built_in, time_text(row.seconds));
-    swept.best = trials[best != 0 ? best : fastest].rung;
-    if (best != 0) row.rung = trials[best].rung;
-    keep(runner.device(), swept, row, saved ? in_table : "");
+    swept.best = fastest.rung;
+    keep(runner.device(), swept, row);
   }
 
   /// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these
@@ -246,15 +235,18 @@ class Sweep {
     return {};
   }
 
-  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were
-  /// made of.
-  void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
+  /// Into the table, or out of it, and into the JSON.
+  void keep(const Device& device, Swept& swept, const Tuned& row) {
     // Other rungs may beat the time that a few couldn't: only a whole sweep shows that there is
-    // no gain.
-    const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
-    const bool kept = o_.best && settled && save(device, row);
+    // no gain. Of few rungs, the saved one has been measured and is none.
+    const bool gain = !row.rung.empty(), decides = gain || o_.rungs.empty();
+    const std::string saved = o_.best ? saved_rung(device, row.call) : "";
+    const bool kept = o_.best && decides && save(device, row);
     if (kept) swept.sentence += "; saved";
-    if (!saved.empty() && !settled) drop(device, swept, saved, "no gain");
+    const bool was_tried = std::ranges::any_of(swept.trials, [&](const Trial& trial) {
+      return trial.rung == saved && trial.figure("single") != nullptr;
+    });
+    if (was_tried && !decides) drop(device, swept, saved, "no gain");
     document_.arrays["sweeps"].push_back({{"device", device.id()},
                                           {"call", row.call},
                                           {"default", swept.trials.front().rung},

@@ -109,12 +109,6 @@ bool Rounds::is_gain() const {
 double Rounds::challenger_seconds() const { return median_of(challenger); }
 double Rounds::standing_seconds() const { return median_of(standing); }
 
-size_t winner(size_t fastest, std::optional<size_t> saved, const Beats& beats) {
-  const size_t holder = saved && beats(*saved, 0) ? *saved : 0;
-  const bool decided = fastest == 0 || fastest == saved;
-  return !decided && beats(fastest, holder) ? fastest : holder;
-}
-
 void Trial::add(std::vector<Result> round) {
   rounds.push_back(std::move(round));
   results = combined(rounds);

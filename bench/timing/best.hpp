@@ -1,7 +1,6 @@
 // The best configuration at a size: those to try, the fastest, and when that is a gain.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -50,14 +49,6 @@ struct Rounds {
   double challenger_seconds() const;
   double standing_seconds() const;
 };
-
-/// Whether one configuration is a gain over another, in rounds.
-using Beats = std::function<bool(size_t challenger, size_t standing)>;
-
-/// Which of them a call shall get, of the fastest by one measurement each, the one saved before,
-/// and the built-in choice, 0. Who is to win beats the others in rounds: neither into the table nor
-/// out of it by luck.
-size_t winner(size_t fastest, std::optional<size_t> saved, const Beats& beats);
 
 // The findings of `trine sweep` at one size, and the table of them.
 

@@ -94,35 +94,5 @@ TEST(Gain, IsMoreThanTheRoundsAndTheirSpreadExplain) {
   EXPECT_EQ(rounds.standing_seconds(), 1.0);
 }
 
-TEST(Winner, ComesIntoTheTableAndOutOfItByRounds) {
-  std::vector<std::pair<size_t, size_t>> asked;
-  // In rounds a configuration beats those of lower rank.
-  const auto winner_of = [&](size_t fastest, std::optional<size_t> saved,
-                             const std::vector<int>& rank) {
-    asked.clear();
-    return winner(fastest, saved, [&](size_t challenger, size_t standing) {
-      asked.emplace_back(challenger, standing);
-      return rank[challenger] > rank[standing];
-    });
-  };
-  using Asked = std::vector<std::pair<size_t, size_t>>;
-  EXPECT_EQ(winner_of(0, {}, {1, 0, 0}), 0u);
-  EXPECT_EQ(asked, Asked{}) << "the built-in choice was the fastest, and nothing is saved";
-  EXPECT_EQ(winner_of(1, {}, {0, 1, 0}), 1u);
-  EXPECT_EQ(winner_of(1, {}, {0, 0, 0}), 0u);
-  // One measurement in which the built-in choice was the fastest takes nothing from the table.
-  EXPECT_EQ(winner_of(0, 1, {0, 1, 0}), 1u);
-  EXPECT_EQ(asked, (Asked{{1, 0}}));
-  EXPECT_EQ(winner_of(0, 1, {0, 0, 0}), 0u);
-  // Nor does one in which another was.
-  EXPECT_EQ(winner_of(2, 1, {0, 1, 1}), 1u);
-  EXPECT_EQ(asked, (Asked{{1, 0}, {2, 1}}));
-  EXPECT_EQ(winner_of(2, 1, {0, 1, 2}), 2u);
-  EXPECT_EQ(winner_of(2, 1, {1, 0, 2}), 2u);
-  EXPECT_EQ(asked, (Asked{{1, 0}, {2, 0}}));
-  EXPECT_EQ(winner_of(1, 1, {0, 1, 0}), 1u);
-  EXPECT_EQ(asked, (Asked{{1, 0}})) << "once is enough";
-}
-
 }  // namespace
 }  // namespace trine::bench

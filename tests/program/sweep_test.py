@@ -107,15 +107,14 @@ class TestSweep(Program):
         self.assertRegex(text, r"64x64x64 +naive ")
         self.assertRegex(text, r"64x64x64 +micro_kernel\S* .*built-in")
 
-    def test_what_was_saved_leaves_the_table_by_rounds(self):
-        lost = r"64x64x64: no gain: in 3 more rounds naive took \S+ \S+ against \S+ \S+ of the built-in choice micro_kernel"
+    def test_what_was_saved_leaves_the_table_where_it_is_no_gain(self):
         for rungs in ("--rung", "naive"), ():
             self.tune()
             text = self.trine("sweep", *GEMM, "--size", "64", *rungs, "--best")
-            self.assertRegex(text, lost)
             with open(self.table()) as file:
                 self.assertNotIn(" naive ", file.read())
             if rungs:
+                self.assertIn("64x64x64: no gain: the built-in choice micro_kernel", text)
                 self.assertIn("; the saved naive is no gain and no longer in the table.", text)
 
     def test_a_ladder_ends_with_the_built_in_choice_whatever_is_saved(self):

@@ -25,12 +25,15 @@
     || value === undefined || value === "" ? "-" : typeof value === "boolean" ? (value ? "yes" : "no") : String(value));
   const power = (count) => (count > 4096 && Number.isInteger(Math.log2(count))
     ? `2${String(Math.log2(count)).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}` : String(count));
-  const sizeOf = (operation, shape) => ((operation === "reduce" ? shape[1] === 1 : shape.every((extent) => extent === shape[0]))
+  const sizeOf = (operation, shape) =>
+    ((operation === "reduce" ? shape[1] === 1 : shape.every((extent) => extent === shape[0]))
     ? power(shape[0]) : shape.map(power).join(" × "));
   const countText = (count) => (count < 1e5 ? String(Math.round(count)) : `${three(count / 1e6)} million`);
   const once = (list) => [...new Set(list)];
   const most = (list, of) => list.reduce((best, one) => (best === null || of(one) > of(best) ? one : best), null);
-  const groupBy = (list, keyOf) => list.reduce((map, one) => map.set(keyOf(one), [...(map.get(keyOf(one)) ?? []), one]), new Map());
+  const groupBy = (list, keyOf) =>
+    list.reduce((map, one) => map.set(keyOf(one), [...(map.get(keyOf(one)) ?? []), one]),
+    new Map());
 
   // --- The results
   const on = (run, device) => (run.label ? `${run.label} ${device}` : device);
@@ -39,12 +42,14 @@
     (backend.devices ?? []).map((device) => [on(run, device.id), device]))));
 
   function entryOf(run, r) {
-    const stride = Math.max(1, ...(r.strides ?? [])), offset = Math.max(0, ...(r.offsets ?? [])), access = stride > 1 || offset > 0;
+    const stride = Math.max(1, ...(r.strides ?? [])), offset = Math.max(0, ...(r.offsets ?? [])),
+      access = stride > 1 || offset > 0;
     const parameters = { ...r.parameters, ...(access && { stride: String(stride), offset: String(offset) }) };
     const worded = (word, none) => word && word !== none && word;
     const text = Object.entries(parameters).map(([key, value]) => `${key}=${value}`).join();
     const rung = (r.rung || r.requested || "").split(":")[0], all = r.shape.reduce((a, b) => a * b, 1);
-    const title = [r.operation, r.function, r.dtype, r.result_dtype !== r.dtype && `to ${r.result_dtype}`].filter(Boolean).join(" ");
+    const title = [r.operation, r.function, r.dtype,
+      r.result_dtype !== r.dtype && `to ${r.result_dtype}`].filter(Boolean).join(" ");
     const special = [worded(r.asked, "reproducible"), worded(r.map, "identity") && `map ${r.map}`, worded(r.axis, "all"),
       r.layout.includes("c") && `layout ${r.layout}`, worded(r.values, "uniform") && `values ${r.values}`,
       access && "access patterns", r.batch !== 1 && `batch ${r.batch}`].filter(Boolean);
@@ -66,7 +71,9 @@
       const row = rows.get(key) ?? { ends: new Map() };
       if (e.memory !== "resident") row.ends.set(e.memory, e);
       else row[e.method] = e;
-      rows.set(key, Object.assign(row, { e: row.single ?? row.sustained ?? e, device: e.device, size: e.size, x: e.x, rung: e.rung }));
+      rows.set(key, Object.assign(row,
+        { e: row.single ?? row.sustained ?? e, device: e.device, size: e.size, x: e.x,
+        rung: e.rung }));
     }
     const all = [...rows.values()];
     for (const row of all)
@@ -76,9 +83,11 @@
   /** Single launches and launches back to back are never mixed: the latter where all have them. */
   const methodOf = (rows) => (rows.every((row) => !row.good || row.sustained) ? "sustained" : "single");
   const methodText = { single: "single launches", sustained: "launches back to back" };
-  const fastest = (rows, method) => most(rows.filter((row) => row.good && row[method]).map((row) => row[method]), (e) => e.speed);
+  const fastest = (rows, method) =>
+    most(rows.filter((row) => row.good && row[method]).map((row) => row[method]), (e) => e.speed);
   const isDefault = (row) => row.good && row.e.numerics === "reproducible";
-  const rateTitle = (rows, method) => `${rows[0].e.rate.unit === "B/s" ? "effective bandwidth" : "performance"}, ${methodText[method]}`;
+  const rateTitle = (rows, method) =>
+    `${rows[0].e.rate.unit === "B/s" ? "effective bandwidth" : "performance"}, ${methodText[method]}`;
   const sizesOf = (rows) => once([...rows].sort((a, b) => a.x - b.x).map((row) => row.size));
 
   /** A curve: the fastest of `rows` at each size. */
@@ -88,18 +97,24 @@
   }
   function ratesOf(title, note, rows, parts) {
     const good = rows.filter((row) => row.good), method = methodOf(good), sizes = sizesOf(good);
-    const series = parts.map(([label, mine, style]) => curve(label, mine, sizes, method, style)).filter(({ data }) => data.some(is));
+    const series = parts.map(([label, mine, style]) => curve(label, mine, sizes, method, style))
+      .filter(({ data }) => data.some(is));
     if (series.length === 0) return [];
-    const figure = { title, note, unit: good[0].e.rate.unit, y: rateTitle(good, method), x: "size", labels: sizes, series, kind: "lines" };
-    const commonest = most(sizes.map((_, i) => [series.filter(({ data }) => is(data[i])).length, i]), ([count, i]) => count + i / 1e6)[1];
+    const figure = { title, note, unit: good[0].e.rate.unit, y: rateTitle(good, method), x: "size",
+      labels: sizes, series, kind: "lines" };
+    const commonest = most(sizes.map((_, i) => [series.filter(({ data }) => is(data[i])).length,
+      i]), ([count, i]) => count + i / 1e6)[1];
     if (series.some(({ data }) => data.filter(is).length > 1)) return [figure];
-    return [{ ...figure, title: `${title}, ${sizes[commonest]}`, kind: "bars", x: "", labels: series.map(({ label }) => label),
-      series: [{ label: "rate", slot: 0, data: series.map(({ data }) => data[commonest]), names: series.map(({ names }) => names[commonest]) }] }];
+    return [{ ...figure, title: `${title}, ${sizes[commonest]}`, kind: "bars", x: "",
+      labels: series.map(({ label }) => label),
+      series: [{ label: "rate", slot: 0, data: series.map(({ data }) => data[commonest]),
+        names: series.map(({ names }) => names[commonest]) }] }];
   }
 
   function overview(title, rows) {
     const own = rows.some(isDefault) ? isDefault : (row) => row.good && !row.e.vendor;
-    return ratesOf(`${title}, the devices`, "The fastest rung of each device, as a program gets it that names none; peers dashed.", rows,
+    return ratesOf(`${title}, the devices`,
+      "The fastest rung of each device, as a program gets it that names none; peers dashed.", rows,
       devices.flatMap((device, slot) => {
         const here = rows.filter((row) => row.device === device), peers = here.filter((row) => row.e.vendor);
         return [[device, here.filter(own), { slot }], ...once(peers.map(({ rung }) => rung)).map((rung) =>
@@ -135,14 +150,16 @@
     const series = Object.entries(phaseNames).map(([key, label], slot) =>
       ({ label, slot, data: here.map((e) => (split(e) && e.seconds[key]) || null) }));
     series.push({ label: "total", slot: 7, data: here.map((e) => (split(e) ? null : e.seconds.total)) });
-    return [{ title: `${title}, end to end, ${size}`, note: "From and to host memory.", unit: "s", y: "time", x: "", kind: "stack",
+    return [{ title: `${title}, end to end, ${size}`, note: "From and to host memory.", unit: "s",
+      y: "time", x: "", kind: "stack",
       labels: here.map((e) => `${e.device} ${e.memory} ${e.rung}`), series: series.filter(({ data }) => data.some(is)) }];
   }
 
   // --- Answers
   /** "from 2²⁰": the least size from which on the device is surely faster than the cpu. */
   function paysFrom(pairs, when) {
-    const lead = pairs.map(({ cpu, device }) => cpu[0] / device[1] > 1), last = pairs.at(-1), from = lead.lastIndexOf(false) + 1;
+    const lead = pairs.map(({ cpu, device }) => cpu[0] / device[1] > 1), last = pairs.at(-1),
+      from = lead.lastIndexOf(false) + 1;
     if (from < pairs.length) return `it pays ${when} from ${pairs[from].size}`;
     if (last.cpu[1] >= last.device[0]) return `at ${last.size} this run can't tell whether it pays ${when}`;
     return pairs.length === 1 ? `at ${last.size} it doesn't pay ${when}` : `up to ${last.size} it never pays ${when}`;
@@ -156,12 +173,15 @@
     if (pairs.length === 0) return "";
     const race = (of) => pairs.map(([size, cpu, other]) => ({ size, cpu: of(cpu), device: of(other) }));
     const waits = pairs.every(([, a, b]) => a.single.waited && b.single.waited);
-    const resident = race(({ single }) => (waits ? spanOf(single.waited, single.waited.seconds) : spanOf(single, single.kernel)));
+    const resident = race(({ single }) =>
+      (waits ? spanOf(single.waited, single.waited.seconds) : spanOf(single, single.kernel)));
     const call = race(({ ends }) => spanOf(ends.get("pageable"), ends.get("pageable").seconds.total));
-    return `On ${device}, ${paysFrom(resident, "for data that stays on the device")}, and ${paysFrom(call, "for one call on host data")}. `;
+    return `On ${device}, ${paysFrom(resident, "for data that stays on the device")}, `
+      + `and ${paysFrom(call, "for one call on host data")}. `;
   }
   const extras = (key, names) => [...runs.reduce((map, run) => (run[key] ?? []).reduce((all, value) =>
-    all.set([run.label, ...names.map((name) => JSON.stringify(value[name]))].sort().join(), { ...value, run }), map), new Map()).values()];
+    all.set([run.label, ...names.map((name) => JSON.stringify(value[name]))].sort().join(),
+      { ...value, run }), map), new Map()).values()];
   const crossings = extras("crossings", ["operation", "function", "dtype", "memory", "from", "to"]);
   function calibrated(e, device, memory) {
     if (!e.plain) return "";
@@ -181,18 +201,22 @@
         : other ? pays(own, other.device) : "";
       const peer = fastest(rows.filter((row) => row.e.vendor && row.size === e.size && row.e.onCpu === e.onCpu
         && row.e.run.label === label), e.method);
-      return `${label ? `${label}: ` : ""}${where}At ${e.operation === "gemm" ? "N = " : ""}${e.size} the fastest is ${e.rung} on ${e.id}: `
-        + withUnit(e.speed, e.rate.unit) + (e.roof?.value > 0 ? `, ${percent(e.speed / e.roof.value).text} of the roof` : "")
+      return `${label ? `${label}: ` : ""}${where}At ${e.operation === "gemm" ? "N = " : ""}`
+        + `${e.size} the fastest is ${e.rung} on ${e.id}: `
+        + withUnit(e.speed, e.rate.unit)
+          + (e.roof?.value > 0 ? `, ${percent(e.speed / e.roof.value).text} of the roof` : "")
         + (is(e.peer_ratio) ? `, ${ratio(e.peer_ratio).text} as fast as ${peer?.rung ?? "the fastest peer"}` : "") + ".";
     }).join(" ");
   }
 
   // --- Tables
-  const verdict = (e) => (e.skipped ? "refused" : !e.verified ? "WRONG" : e.numerics === "reproducible" ? "same bits" : "within bound");
+  const verdict = (e) => (e.skipped ? "refused" : !e.verified ? "WRONG"
+    : e.numerics === "reproducible" ? "same bits" : "within bound");
   const named = (e) => (e.verified ? (text) => text : (text) => ({ text, wrong: !e.skipped }));
   function ladderTable(title, device, rows) {
     let [size, rung, first, before, here] = [];
-    const method = groupBy(rows, (row) => row.size), over = (mine, other) => (mine && other ? other.kernel / mine.kernel : null);
+    const method = groupBy(rows, (row) => row.size),
+      over = (mine, other) => (mine && other ? other.kernel / mine.kernel : null);
     const lines = rows.filter((row) => row.single || row.sustained).map((row) => {
       if (row.size !== size) [size, rung, first, before, here] = [row.size, null, null, null, null];
       const by = methodOf(method.get(size)), e = row[by] ?? row.e, word = named(e), ladders = row.good && !row.e.vendor;
@@ -202,17 +226,21 @@
       return [word(row.size), word(row.rung), word(row.e.text + (row.e.vendor ? " (peer)" : "")), time(row.single?.kernel),
         time(row.sustained?.kernel), percent(e.verified ? e.spread : null), inUnit(e.speed, e.rate.unit),
         ratio(ladders && over(row[by], before)), ratio(ladders && over(row[by], first)),
-        percent(e.speed && e.roof?.value ? e.speed / e.roof.value : null), ratio(e.verified && (e.peer_ratio ?? row.single?.peer_ratio)),
+        percent(e.speed && e.roof?.value ? e.speed / e.roof.value : null),
+          ratio(e.verified && (e.peer_ratio ?? row.single?.peer_ratio)),
         time(e.verified && e.seconds.first), word(verdict(e))];
     });
     return { caption: `${title} on ${device}, every rung`, rows: lines,
-      head: ["size", "rung", "parameters", "kernel", "sustained", "spread", "rate", "step", "cumulative", "of roof", "of peer",
+      head: ["size", "rung", "parameters", "kernel", "sustained", "spread", "rate", "step",
+        "cumulative", "of roof", "of peer",
         "first call", "verified"] };
   }
   const phasesTable = (title, rows) => ({ caption: `${title}, end to end from and to host memory`,
     head: ["size", "device", "rung", "memory", ...Object.values(phaseNames), "total", "first call", "verified"],
-    rows: rows.flatMap((row) => [...row.ends.values()]).map((e) => [...[e.size, e.device, e.variant, e.memory].map(named(e)),
-      ...[...Object.keys(phaseNames), "total", "first"].map((key) => time(e.verified && e.seconds[key])), named(e)(verdict(e))]) });
+    rows: rows.flatMap((row) => [...row.ends.values()])
+      .map((e) => [...[e.size, e.device, e.variant, e.memory].map(named(e)),
+      ...[...Object.keys(phaseNames), "total", "first"]
+        .map((key) => time(e.verified && e.seconds[key])), named(e)(verdict(e))]) });
   const unverified = (caption, skipped) => ({ caption, head: ["problem", "size", "device", "rung", "memory", "reason"],
     rows: entries.filter((e) => !e.verified && e.skipped === skipped)
       .map((e) => [e.group, e.size, e.device, e.variant, e.memory, any(e.failure)].map(named(e))) });
@@ -225,22 +253,30 @@
     const pairs = ["published", "today"];
     return { caption: `Document ${p.document}, ${p.name}: ${p.table}, and today on ${on(p.run, p.device)}`,
       note: p.ours ? `Not stated by the document, chosen here: ${p.ours}.` : "",
-      head: ["case", "column", "rung", ...p.figures.flatMap((figure) => pairs.map((when) => `${figure}, ${when}`)), "verified"],
-      rows: p.rows.map((row) => [any(row.label), any(row.column), any(row.rung), ...p.figures.flatMap((_, i) => pairs.map((when) => any(row[when]?.[i]))),
+      head: ["case", "column", "rung",
+        ...p.figures.flatMap((figure) => pairs.map((when) => `${figure}, ${when}`)), "verified"],
+      rows: p.rows.map((row) => [any(row.label), any(row.column), any(row.rung),
+        ...p.figures.flatMap((_, i) => pairs.map((when) => any(row[when]?.[i]))),
         { text: any(row.verdict), wrong: row.verdict === "WRONG" }]) };
   }
   function hostsTable() {
     const every = (of) => [...hosts.values()].map((list) => once(list.flatMap(of)).join(", "));
     const lines = { cpu: (run) => run.host.cpu, cores: (run) => run.host.cores, system: (run) => run.host.os,
-      gpus: (run) => (run.host.gpus ?? []).map(({ gpu, driver }) => `${gpu}, driver ${driver}`), trine: (run) => run.version,
-      date: (run) => (run.date ?? "").slice(0, 10), commands: (run) => run.command ?? "", files: (run) => run.file.split("/").at(-1) };
+      gpus: (run) => (run.host.gpus ?? []).map(({ gpu, driver }) => `${gpu}, driver ${driver}`),
+        trine: (run) => run.version,
+      date: (run) => (run.date ?? "").slice(0, 10), commands: (run) => run.command ?? "",
+        files: (run) => run.file.split("/").at(-1) };
     return { caption: "Hosts", head: ["host", ...[...hosts.keys()].map((label) => label || "measured on")],
       rows: Object.entries(lines).map(([name, of]) => [name, ...every(of)]) };
   }
   function devicesTable() {
-    const absent = runs.flatMap((run) => (run.devices ?? []).filter(({ reason }) => reason).map((b) => [on(run, b.backend), `absent: ${b.reason}`]));
-    return { caption: "Devices", head: ["device", "name", "driver", "units", "memory", "nominal bandwidth", "nominal f32", "nominal f64"],
-      rows: [...[...facts].map(([name, d]) => [name, any(d.name), any(d.driver), any(d.compute_units), inUnit(d.memory_bytes, "B"),
+    const absent = runs.flatMap((run) => (run.devices ?? []).filter(({ reason }) => reason)
+      .map((b) => [on(run, b.backend), `absent: ${b.reason}`]));
+    return { caption: "Devices",
+      head: ["device", "name", "driver", "units", "memory", "nominal bandwidth", "nominal f32",
+      "nominal f64"],
+      rows: [...[...facts].map(([name, d]) => [name, any(d.name), any(d.driver),
+        any(d.compute_units), inUnit(d.memory_bytes, "B"),
         inUnit(d.peak_bandwidth, "B/s"), inUnit(d.peak_f32, "flop/s"), inUnit(d.peak_f64, "flop/s")]),
       ...[...new Map(absent)].map((row) => [...row, ...Array(6).fill("-")])] };
   }
@@ -271,9 +307,13 @@
       const beside = (unit) => most(entries.filter((e) => e.device === device && e.verified && e.roof?.unit === unit
         && (unit === "B/s" || e.dtype === dtype)), (e) => e.x)?.roof.value ?? 0;
       const d = facts.get(device) ?? {}, memory = ["read", "copy"], units = ["fma", "tensor"];
-      for (const [name, bandwidth, peak, dashed] of [["measured", of(memory, "value") || beside("B/s"), of(units, "value") || beside("flop/s"), false],
-        ["nominal", of(memory, "nominal") || d.peak_bandwidth, of(units, "nominal") || d[`peak_${dtype}`] || 0, true]]) {
-        const places = [left, bandwidth && peak ? peak / bandwidth : left, right].filter((x) => x >= left && x <= right).sort((a, b) => a - b);
+      const kinds = [
+        ["measured", of(memory, "value") || beside("B/s"), of(units, "value") || beside("flop/s"), false],
+        ["nominal", of(memory, "nominal") || d.peak_bandwidth,
+          of(units, "nominal") || d[`peak_${dtype}`] || 0, true]];
+      for (const [name, bandwidth, peak, dashed] of kinds) {
+        const ridge = bandwidth && peak ? peak / bandwidth : left;
+        const places = [left, ridge, right].filter((x) => x >= left && x <= right).sort((a, b) => a - b);
         if (bandwidth > 0) series.push({ label: `${device}, ${name}`, slot, dashed, line: true,
           points: places.map((x) => ({ x, y: peak ? Math.min(peak, x * bandwidth) : x * bandwidth, name: "roof" })) });
       }
@@ -285,8 +325,7 @@
   const timelines = extras("timelines", ["operation", "dtype", "shape", "device", "memory"]);
   function overlap(t) {
     const spans = t.spans ?? [], lanes = once(spans.map(({ lane }) => lane));
-    const note = is(t.gain) ? `With the cpu on ${percent(t.cpu_rows).text} of the rows it is ${ratio(t.gain).text} as fast as without.`
-      : is(t.share) ? `The slower of link and kernel takes ${percent(t.share).text} of that alone.` : "";
+    const note = is(t.share) ? `The slower of link and kernel takes ${percent(t.share).text} of that alone.` : "";
     return { title: `${t.operation} ${t.dtype} ${sizeOf(t.operation, t.shape)} on ${on(t.run, t.device)}, ${t.memory}`,
       note: `${withUnit(t.seconds, "s")}. ${note}`, kind: "spans", unit: "s", y: "time", x: "", labels: lanes,
       series: lanes.map((lane, slot) => ({ label: lane, slot, spans: spans.filter((span) => span.lane === lane) })) };
@@ -305,33 +344,42 @@
 
   function datasetOf(figure, { label, slot, dashed, line, data, points, spans }) {
     const colour = theme().slots[slot % 8];
-    return { label, borderColor: colour, backgroundColor: colour, borderDash: dashed ? [6, 4] : [], borderWidth: lies(figure) ? 0 : 2,
+    return { label, borderColor: colour, backgroundColor: colour, borderDash: dashed ? [6, 4] : [],
+      borderWidth: lies(figure) ? 0 : 2,
       pointStyle: shapes[slot % 6], pointRadius: line ? 0 : 4, showLine: figure.kind === "lines" || line === true,
       spanGaps: true, clip: false, maxBarThickness: 34, grouped: figure.kind !== "spans",
       data: data ?? points ?? spans.map(({ lane, begin, end }) => ({ x: [begin, end], y: lane })) };
   }
   function configOf(figure) {
     const colours = theme(), across = lies(figure), narrow = innerWidth < 600;
-    const scale = (text, type, unit, more) => ({ type, title: { display: text !== "" && !narrow, text, color: colours.muted },
+    const scale = (text, type, unit, more) =>
+      ({ type, title: { display: text !== "" && !narrow, text, color: colours.muted },
       grid: { color: colours.grid }, stacked: figure.kind === "stack" || figure.kind === "spans",
       ticks: { color: colours.ink, maxRotation: 0, autoSkip: !across || type !== "category", autoSkipPadding: 16,
-        ...(unit && { callback: (value) => (type === "linear" || /^[125]/.test(value.toExponential()) ? withUnit(value, unit, three) : null) }) }, ...more });
-    const names = scale(figure.x, "category", null, { labels: figure.labels }), values = (type) => scale(across ? figure.y : "", type, figure.unit, {});
+        ...(unit && { callback: (value) =>
+          (type === "linear" || /^[125]/.test(value.toExponential()) ? withUnit(value, unit, three)
+          : null) }) }, ...more });
+    const names = scale(figure.x, "category", null, { labels: figure.labels }),
+      values = (type) => scale(across ? figure.y : "", type, figure.unit, {});
     const text = narrow ? figure.title.split(/(?<=,) /) : figure.title;
-    const said = ({ dataset, raw, label, parsed, dataIndex }) => `${dataset.label}, ${figure.series.find((s) => s.label === dataset.label)?.names?.[dataIndex]
-      ?? raw.name ?? label}: ${Array.isArray(raw.x) ? raw.x.map((at) => withUnit(at, "s")).join(" to ") : withUnit(across ? parsed.x : parsed.y, figure.unit)}`;
+    const said = ({ dataset, raw, label, parsed, dataIndex }) =>
+      `${dataset.label}, ${figure.series.find((s) => s.label === dataset.label)?.names?.[dataIndex]
+      ?? raw.name ?? label}: ${Array.isArray(raw.x) ? raw.x.map((at) => withUnit(at, "s"))
+        .join(" to ") : withUnit(across ? parsed.x : parsed.y, figure.unit)}`;
     return {
       type: across ? "bar" : figure.kind === "points" ? "scatter" : "line",
       data: { labels: figure.labels, datasets: figure.series.map((series) => datasetOf(figure, series)) },
       options: {
         animation: false, maintainAspectRatio: false, indexAxis: across ? "y" : "x",
         scales: across ? { x: values("linear"), y: names }
-          : { x: figure.kind === "points" ? scale(figure.x, "logarithmic", "flop/B", {}) : names, y: values("logarithmic") },
+          : { x: figure.kind === "points" ? scale(figure.x, "logarithmic", "flop/B", {}) : names,
+            y: values("logarithmic") },
         plugins: {
           title: { display: true, text, color: colours.ink, align: "start", font: { size: 15 } },
           subtitle: { display: !across, text: figure.y, color: colours.muted, align: "start", padding: { bottom: 8 } },
           legend: { display: figure.series.length > 1, position: "bottom", align: "start",
-            labels: { color: colours.ink, usePointStyle: !across, pointStyleWidth: 30, ...(figure.kind === "lines" && { pointStyle: "line" }) } },
+            labels: { color: colours.ink, usePointStyle: !across, pointStyleWidth: 30,
+              ...(figure.kind === "lines" && { pointStyle: "line" }) } },
           tooltip: { callbacks: { title: () => "", label: said } },
         },
       },
@@ -347,7 +395,8 @@
         rows: series.flatMap(({ spans }) => spans.map(({ lane, index, begin, end }) => [lane, String(index),
           figureCell(begin, withUnit(begin, "s")), time(end)])) };
     if (kind === "points")
-      return { caption: title, head: ["device", "rung", "flop/byte", "performance"], rows: series.flatMap(({ label, points }) =>
+      return { caption: title, head: ["device", "rung", "flop/byte", "performance"],
+        rows: series.flatMap(({ label, points }) =>
         points.map((point) => [label, point.name, inUnit(point.x, "flop/B"), inUnit(point.y, unit)])) };
     return { caption: title, head: [x, ...series.map(({ label }) => label)],
       rows: labels.map((label, i) => [label, ...series.map(({ data }) => inUnit(data[i], unit))]) };
@@ -367,32 +416,40 @@
   function showTable({ caption, head, rows, note }) {
     const kept = head.map((_, i) => i).filter((i) => rows.some((row) => !["", "-"].includes(textOf(row[i]))));
     const number = kept.map((i) => rows.some((row) => row[i].value !== undefined));
-    const classes = (of, i) => [number[i] && "number", of.wrong && "wrong", textOf(of).length > 40 && "words"].filter(Boolean);
+    const classes = (of, i) => [number[i] && "number", of.wrong && "wrong",
+      textOf(of).length > 40 && "words"].filter(Boolean);
     const cell = (of, i) => make("td", { className: classes(of, i).join(" ") },
       of.value === undefined ? textOf(of) : make("data", { value: String(of.value) }, of.text));
     const begins = (at) => at > 0 && head[0] === "size" && textOf(rows[at][0]) !== textOf(rows[at - 1][0]);
     const body = rows.map((row, at) => make("tr", { className: begins(at) ? "first" : "" },
       ...kept.map((i, place) => cell(row[i], place))));
     return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
-      make("table", {}, make("caption", {}, make("span", {}, caption)), make("thead", {}, make("tr", {}, ...kept.map((i, place) =>
-        make("th", { scope: "col", className: number[place] ? "number" : "" }, head[i])))), make("tbody", {}, ...body)), note ? make("p", {}, note) : "");
+      make("table", {}, make("caption", {}, make("span", {}, caption)),
+        make("thead", {}, make("tr", {}, ...kept.map((i, place) =>
+        make("th", { scope: "col", className: number[place] ? "number" : "" }, head[i])))),
+          make("tbody", {}, ...body)), note ? make("p", {}, note) : "");
   }
   const pictures = [];  // {figure, canvas, chart}
   function showFigure(figure) {
-    const canvas = make("canvas", { role: "img", "aria-label": `${figure.title}. ${figure.note} The numbers are in the table below.` });
+    const canvas = make("canvas",
+      { role: "img", "aria-label": `${figure.title}. ${figure.note} The numbers are in the table below.` });
     const picture = { figure, canvas, chart: null }, box = make("div", { className: "canvas" }, canvas);
     if (lies(figure)) box.style.height = `${7 + 2.4 * figure.labels.length}rem`;
     pictures.push(picture);
-    const save = () => make("a", { href: picture.chart.toBase64Image(), download: `${figure.title.replace(/[^\p{L}\p{N}]+/gu, "-")}.png` }).click();
+    const save = () => make("a",
+      { href: picture.chart.toBase64Image(),
+      download: `${figure.title.replace(/[^\p{L}\p{N}]+/gu, "-")}.png` }).click();
     return make("figure", {}, box, make("figcaption", {}, make("p", {}, figure.note),
-      make("button", { type: "button", className: "save", "aria-label": `${figure.title}: save as PNG`, onclick: save }, "PNG")),
+      make("button", { type: "button", className: "save",
+        "aria-label": `${figure.title}: save as PNG`, onclick: save }, "PNG")),
     make("details", {}, make("summary", {}, "The numbers"), showTable(numbersOf(figure))));
   }
   /** Draws what is open; the rest has no size yet. `again`: all in today's colours. */
   function draw(again) {
     for (const picture of pictures) {
       if (again && picture.chart) picture.chart = picture.chart.destroy() ?? null;
-      if (!picture.chart && !picture.canvas.closest("details:not([open])")) picture.chart = new Chart(picture.canvas, configOf(picture.figure));
+      if (!picture.chart && !picture.canvas.closest("details:not([open])"))
+        picture.chart = new Chart(picture.canvas, configOf(picture.figure));
     }
   }
   const main = document.getElementById("report"), contents = document.getElementById("contents");
@@ -403,18 +460,22 @@
     const heading = make(within === main ? "h2" : "h3", {}, title);
     const id = `section-${document.querySelectorAll("[id^=section]").length + 1}`, className = alarm ? "alarm" : "";
     const answered = text ? make("p", { className: "answer" }, text.replace(/(?<=\d) (?=[×%kMGTBF])/g, "\u00a0")) : "";
-    const element = make(folded ? "details" : "section", { id, className }, folded ? make("summary", {}, heading) : heading, answered,
+    const element = make(folded ? "details" : "section", { id, className },
+      folded ? make("summary", {}, heading) : heading, answered,
       ...figures.map(showFigure), ...full.map(showTable));
     within.append(element);
-    if (within === main) contents.append(make("li", {}, make("a", { href: `#${element.id}`, onclick: () => { element.open = true; } }, title)));
+    if (within === main) contents.append(make("li", {},
+      make("a", { href: `#${element.id}`, onclick: () => { element.open = true; } }, title)));
     return element;
   }
   function details(title, rows, within) {
-    section(within ? `${title}, in detail` : title, { folded: true, text: within ? "" : answer(rows), within: within ?? main,
+    section(within ? `${title}, in detail` : title,
+      { folded: true, text: within ? "" : answer(rows), within: within ?? main,
       figures: [...(within ? [] : overview(title, rows)), ...phases(title, rows)], tables: [phasesTable(title, rows)] });
     for (const [device, mine] of groupBy(rows, (row) => row.device))
       section(`${title} on ${device}`, { folded: true, within: within ?? main,
-        figures: [...ladder(title, device, mine), ...parameters(title, device, mine)], tables: [ladderTable(title, device, mine)] });
+        figures: [...ladder(title, device, mine), ...parameters(title, device, mine)],
+          tables: [ladderTable(title, device, mine)] });
   }
 
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
@@ -427,27 +488,42 @@
     + (wrong ? `, ${wrong} WRONG` : "") + (refused ? `, ${refused} refused` : "")
     + (runs.some((run) => run.partial) ? ". A run ended early: the results are partial." : ".");
   if (wrong) summary.className = "alarm";
-  section("Wrong results", { text: "They count for nothing below.", alarm: true, tables: [unverified("Results that failed their verification", false)] });
+  section("Wrong results",
+    { text: "They count for nothing below.", alarm: true,
+    tables: [unverified("Results that failed their verification", false)] });
   // The group of an operation that most devices have at most sizes leads: its answer is open.
-  const groups = [...groupBy(entries, (e) => e.group)].map(([title, list]) => ({ title, rows: rowsOf(list), operation: list[0].operation }));
+  const groups = [...groupBy(entries, (e) => e.group)].map(([title, list]) =>
+    ({ title, rows: rowsOf(list), operation: list[0].operation }));
   for (const all of groupBy(groups, ({ operation }) => operation).values()) {
-    const leader = most(all, ({ rows }) => once(rows.map(({ device }) => device)).length * sizesOf(rows.filter(isDefault)).length);
-    const within = section(leader.title, { text: answer(leader.rows), figures: overview(leader.title, leader.rows), tables: [] }) ?? main;
+    const leader = most(all, ({ rows }) => once(rows.map(({ device }) => device))
+      .length * sizesOf(rows.filter(isDefault)).length);
+    const within = section(leader.title,
+      { text: answer(leader.rows), figures: overview(leader.title, leader.rows), tables: [] })
+      ?? main;
     details(leader.title, leader.rows, within);
     for (const { title, rows } of all) if (title !== leader.title) details(title, rows);
   }
   const dtypes = once(entries.map(({ dtype }) => dtype));
-  section("Rooflines", { folded: true, figures: [...hosts.keys()].flatMap((label) => dtypes.flatMap((dtype) => roofline(label, dtype))),
-    tables: [tableBy("Roofs", roofs, [deviceField, field("what"), field("dtype"), field("memory"), ["measured", (r) => inUnit(r.value, r.unit)],
-      ["nominal", (r) => inUnit(r.nominal, r.unit)], ["of nominal", (r) => percent(r.unit !== "s" && r.nominal ? r.value / r.nominal : null)]])] });
+  section("Rooflines", { folded: true,
+    figures: [...hosts.keys()].flatMap((label) =>
+    dtypes.flatMap((dtype) => roofline(label, dtype))),
+    tables: [tableBy("Roofs", roofs, [deviceField, field("what"), field("dtype"), field("memory"),
+      ["measured", (r) => inUnit(r.value, r.unit)],
+      ["nominal", (r) => inUnit(r.nominal, r.unit)],
+        ["of nominal", (r) => percent(r.unit !== "s" && r.nominal ? r.value / r.nominal
+        : null)]])] });
   section("Break-even", { folded: true, tables: [tableBy("Break-even", crossings, [["host", (c) => c.run.label],
     ...["operation", "function", "dtype", "memory", "from", "to", "size", "low", "high", "sentence"].map(field)])] });
   section("Overlap of copies and kernels", { folded: true, figures: timelines.map(overlap), tables: [] });
   const sweeps = extras("sweeps", ["device", "call"]);
-  section("Sweeps", { folded: true, tables: [tableBy("The fastest rung of each call, against the default", sweeps, [deviceField,
-    field("call"), field("default"), field("best"), ["default's time", (s) => time(s.default_seconds)], ["time", (s) => time(s.seconds)],
+  section("Sweeps", { folded: true,
+    tables: [tableBy("The fastest rung of each call, against the default", sweeps, [deviceField,
+    field("call"), field("default"), field("best"),
+      ["default's time", (s) => time(s.default_seconds)], ["time", (s) => time(s.seconds)],
     ["speed-up", (s) => ratio(s.default_seconds / s.seconds)], field("gain"), field("saved")])] });
-  section("Published figures", { folded: true, tables: extras("published", ["document", "name", "table", "device"]).map(publishedTable) });
+  section("Published figures",
+    { folded: true, tables: extras("published", ["document", "name", "table", "device"])
+    .map(publishedTable) });
   section("Refused", { folded: true, tables: [unverified("Rungs that refused", true)] });
   section("Hosts and devices", { tables: [hostsTable(), devicesTable()] });
   draw(false);

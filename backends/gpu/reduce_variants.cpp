@@ -9,9 +9,8 @@
 namespace trine::gpu {
 namespace {
 
-// The groups that the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h). More
-// would spill. H200, f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48,
-// 0.52.
+// Groups that the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even
+// wave. More spill.
 constexpr int64_t kGroupsPerUnit = 3;
 
 /// Several groups share a tile only if the tiles alone don't fill the device.
@@ -36,8 +35,8 @@ Tiling tile(const Shape& s, int64_t chunk, const Target& target) {
     t.width = int32_t(divide_up(s.results, t.tiles));
     t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
   } else {
-    // A full chunk for each lane, so that a group has as many loads in flight on short rows as on
-    // long ones.
+    // A full chunk for each lane, so that a group has as much in flight on short rows as on long
+    // ones.
     t.col_lanes = int32_t(std::min(power_above(divide_up(s.cols, chunk)), threads));
     t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
     t.width = int32_t(std::min(s.results, threads / t.lanes));
@@ -66,8 +65,7 @@ Tiling product_tile(const Shape& s, const Target& target) {
   return t;
 }
 
-// --- exact
-// -----------------------------------------------------------------------------------------
+// --- exact ---------------------------------------------------------------------------------------
 
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
 constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG", "DOT"};
@@ -179,15 +177,14 @@ void exact_plan(const Request& request, Plan& plan) {
   add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
-// --- exact_lines: many sums of f32
-// ----------------------------------------------------------------
+// --- exact_lines: many sums of f32 ---------------------------------------------------------------
 
 constexpr const char* kLineTypes[] = {"float"};
 constexpr const char* kLineThreads[] = {"256", "512", "1024"};
 constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 
-/// A row or column gets as few lanes as still fill the device. On an H200, 32 lanes for a row of
-/// f32 4096 x 4096 have 0.81 of the read roof, 64 have 0.73 and 256 0.55.
+/// As few lanes a row or column as fill the device: twice as many lose a tenth, eight times as many
+/// a third.
 struct Lines : Tiling {
   explicit Lines(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
     const Shape& s = shape;
@@ -225,8 +222,7 @@ void lines_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
-// --- exact_columns: few columns of f32
-// -------------------------------------------------------------
+// --- exact_columns: few columns of f32 -----------------------------------------------------------
 
 constexpr const char* kColumnThreads[] = {"256", "512"};
 constexpr Macro kColumnMacros[] = {{"T", kLineTypes}, {"THREADS", kColumnThreads}};
@@ -240,7 +236,7 @@ struct Columns : Tiling {
     splits = int32_t(std::min(divide_up(shape.cols * width, threads * kChunk), units_of(target)));
   }
   static constexpr int64_t kMost = 32, kChunk = 16;
-  /// On an H200 it is faster than `exact` from 2^14 elements in 4 columns on.
+  /// With fewer elements `exact` is faster.
   bool many() const { return shape.cols * width >= 1 << 14; }
   /// The doubles of a work-item take 2^17 chunks.
   bool fits() const { return shape.cols * width / (threads * kChunk * splits) < 1 << 17; }
@@ -271,8 +267,7 @@ void columns_plan(const Request& request, Plan& plan) {
   add_launches(request, columns, finishes_at_once(request.target), plan);
 }
 
-// --- exact_short: many sums of a few f32
-// ------------------------------------------------------------
+// --- exact_short: many sums of a few f32 ---------------------------------------------------------
 
 constexpr const char* kShortLengths[] = {"4", "8", "16"};
 constexpr Macro kShortMacros[] = {
@@ -304,8 +299,7 @@ void short_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
-// --- exact_stream: one sum of floats, or a few rows'
-// -----------------------------------------------
+// --- exact_stream: one sum of floats, or a few rows' ---------------------------------------------
 
 constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
 constexpr Macro kStreamMacros[] = {
@@ -313,9 +307,8 @@ constexpr Macro kStreamMacros[] = {
 
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
 
-/// One group a multiprocessor, with as many work-items as load once each, at most 512; 1024 only if
-/// each loads often. On an H200 512 are faster up to 2^24 f32 (2^22: 8.9 µs instead of 10.0), 1024
-/// at 2^28 (239 instead of 246).
+/// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
+/// load often: at 2^21 they lose a sixth, at 2^28 they win 3 %.
 Tiling stream_tiling(const Request& request) {
   constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
   const auto& op = request.as<trine_reduce>();
@@ -367,8 +360,7 @@ void stream_plan(const Request& request, Plan& plan) {
   add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
-// --- product_stream: one product of floats
-// --------------------------------------------------------
+// --- product_stream: one product of floats -------------------------------------------------------
 
 constexpr Macro kProductMacros[] = {{"T", std::span(kTypes).first<2>()},
                                     {"THREADS", kExactThreads}};
@@ -407,7 +399,7 @@ void product_plan(const Request& request, Plan& plan) {
   add_launch(request, t, kWhole, t.splits, plan);
 }
 
-// --- exact_vector ------------------------------------------------------------------------------
+// --- exact_vector --------------------------------------------------------------------------------
 
 constexpr auto kVectorMacros = std::span(kExactMacros).first<2>();
 
@@ -454,79 +446,73 @@ void vector_plan(const Request& request, Plan& plan) {
   if (t.splits > 1) add_launch(request, t, kFinish, std::min<int64_t>(t.shape.results, 1024), plan);
 }
 
+/// The members that rows have in common: those that NVIDIA's GPUs run begin early.
+constexpr Variant row(Variant variant) {
+  variant.operation = TRINE_REDUCE;
+  variant.begins_early = variant.backends != kOpencl;
+  return variant;
+}
+
 constexpr Variant kVariants[] = {
-    {.name = "exact_columns",
-     .operation = TRINE_REDUCE,
-     .summary = "few columns of f32: a work-item keeps four of them, elements are read once",
-     .requirement = "sums of f32 along 4, 8, 16 or 32 columns of rows without gaps",
-     .file = "reduce/exact_columns",
-     .macros = kColumnMacros,
-     .refuses = columns_refuses,
-     .workspace_bytes = columns_workspace,
-     .plan = columns_plan,
-     .begins_early = true},
-    {.name = "exact_lines",
-     .operation = TRINE_REDUCE,
-     .summary = "many exact sums of f32: rows or columns, each by its own lanes of one group",
-     .requirement = "sums of f32 along rows or columns",
-     .file = "reduce/exact_lines",
-     .macros = kLineMacros,
-     .refuses = lines_refuses,
-     .plan = lines_plan,
-     .begins_early = true},
-    {.name = "exact_short",
-     .operation = TRINE_REDUCE,
-     .summary = "many exact sums of a few f32: rows or columns, whole lines by one work-item",
-     .requirement = "sums of f32 along rows or columns of at most 16 elements",
-     .file = "reduce/exact_short",
-     .macros = kShortMacros,
-     .refuses = short_refuses,
-     .plan = short_plan,
-     .begins_early = true},
-    {.name = "exact_stream",
-     .operation = TRINE_REDUCE,
-     .summary = "one exact sum of floats, or few: the fast path alone, no ticket at its end",
-     .requirement = "sums of neighbouring floats or of their squares, or of products of f32",
-     .file = "reduce/exact_stream",
-     .macros = kStreamMacros,
-     .exists = stream_exists,
-     .refuses = stream_refuses,
-     .workspace_bytes = stream_workspace,
-     .plan = stream_plan,
-     .begins_early = true},
-    {.name = "product_stream",
-     .operation = TRINE_REDUCE,
-     .summary = "one product of floats: vectors, and the tree's lower levels within warps",
-     .requirement = "one product of neighbouring floats; NVIDIA's warps",
-     .file = "reduce/product_stream",
-     .macros = kProductMacros,
-     .refuses = product_refuses,
-     .workspace_bytes = product_workspace,
-     .plan = product_plan,
-     .begins_early = true},
-    {.name = "exact",
-     .operation = TRINE_REDUCE,
-     .summary = "any function, view and axis; float sums exact, rounded once; one launch",
-     .file = "reduce/exact",
-     .macros = kExactMacros,
-     .exists = exact_exists,
-     .refuses = exact_refuses,
-     .writes_states = true,
-     .workspace_bytes = exact_workspace,
-     .plan = exact_plan,
-     .begins_early = true},
-    {.name = "exact_vector",
-     .operation = TRINE_REDUCE,
-     .summary = "exact on a CPU: one work-item a group, vectors of eight lanes",
-     .requirement = "a CPU device",
-     .file = "reduce/exact_vector",
-     .backends = kOpencl,
-     .macros = kVectorMacros,
-     .exists = exact_exists,
-     .refuses = vector_refuses,
-     .writes_states = true,
-     .workspace_bytes = vector_workspace,
-     .plan = vector_plan},
+    row({.name = "exact_columns",
+         .summary = "few columns of f32: a work-item keeps four of them, elements are read once",
+         .requirement = "sums of f32 along 4, 8, 16 or 32 columns of rows without gaps",
+         .file = "reduce/exact_columns",
+         .macros = kColumnMacros,
+         .refuses = columns_refuses,
+         .workspace_bytes = columns_workspace,
+         .plan = columns_plan}),
+    row({.name = "exact_lines",
+         .summary = "many exact sums of f32: rows or columns, each by its own lanes of one group",
+         .requirement = "sums of f32 along rows or columns",
+         .file = "reduce/exact_lines",
+         .macros = kLineMacros,
+         .refuses = lines_refuses,
+         .plan = lines_plan}),
+    row({.name = "exact_short",
+         .summary = "many exact sums of a few f32: rows or columns, whole lines by one work-item",
+         .requirement = "sums of f32 along rows or columns of at most 16 elements",
+         .file = "reduce/exact_short",
+         .macros = kShortMacros,
+         .refuses = short_refuses,
+         .plan = short_plan}),
+    row({.name = "exact_stream",
+         .summary = "one exact sum of floats, or few: the fast path alone, no ticket at its end",
+         .requirement = "sums of neighbouring floats or of their squares, or of products of f32",
+         .file = "reduce/exact_stream",
+         .macros = kStreamMacros,
+         .exists = stream_exists,
+         .refuses = stream_refuses,
+         .workspace_bytes = stream_workspace,
+         .plan = stream_plan}),
+    row({.name = "product_stream",
+         .summary = "one product of floats: vectors, and the tree's lower levels within warps",
+         .requirement = "one product of neighbouring floats; NVIDIA's warps",
+         .file = "reduce/product_stream",
+         .macros = kProductMacros,
+         .refuses = product_refuses,
+         .workspace_bytes = product_workspace,
+         .plan = product_plan}),
+    row({.name = "exact",
+         .summary = "any function, view and axis; float sums exact, rounded once; one launch",
+         .file = "reduce/exact",
+         .macros = kExactMacros,
+         .exists = exact_exists,
+         .refuses = exact_refuses,
+         .writes_states = true,
+         .workspace_bytes = exact_workspace,
+         .plan = exact_plan}),
+    row({.name = "exact_vector",
+         .summary = "exact on a CPU: one work-item a group, vectors of eight lanes",
+         .requirement = "a CPU device",
+         .file = "reduce/exact_vector",
+         .backends = kOpencl,
+         .macros = kVectorMacros,
+         .exists = exact_exists,
+         .refuses = vector_refuses,
+         .writes_states = true,
+         .workspace_bytes = vector_workspace,
+         .plan = vector_plan}),
 };
 
 }  // namespace
@@ -560,11 +546,10 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
     wishes.add(named("exact_columns"), 0, "few columns: four of them a work-item");
   if (lines && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
-  // It is faster than `exact` for one sum and for few rows (H200, f32 64 x 256k: 20.4 µs instead of
-  // 22.9), but not if groups need two rounds (200 x 4096: 5.4 instead of 4.8).
   const Request request{target, none, call, nullptr};
-  // For f64 it was measured on NVIDIA's GPUs alone, and 1024 work-items of it need more than 32 KB
-  // of local memory.
+  // With more rows than multiprocessors groups come in two rounds, and `exact` is faster. Elsewhere
+  // than on NVIDIA f64 wasn't measured, and its groups of 1024 need more than 32 KB of local
+  // memory.
   const bool measured = op.dtype == TRINE_F32 || target.has(TRINE_CAN_INLINE_PTX);
   if (measured && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");

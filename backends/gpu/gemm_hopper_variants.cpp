@@ -334,7 +334,8 @@ constexpr Variant kVariants[] = {
     {.name = "warp_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others multiply, barriers between them",
-     .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
+     .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0 alone",
+     .default_for = "f32, i32 on compute capability 9.0",
      .file = "gemm/warp_specialized",
      .parameters = kWarpParameters,
      .macros = kWarpMacros,
@@ -349,7 +350,9 @@ constexpr Variant kVariants[] = {
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
-     .requirement = "f64, or f32 of numerics accurate; an NVIDIA GPU of compute capability 9.0",
+     .requirement =
+         "f64, or f32 of numerics accurate; an NVIDIA GPU of compute capability 9.0 alone",
+     .default_for = "f64, accurate f32 on compute capability 9.0",
      .file = "gemm/tensor_specialized",
      .parameters = kTensorParameters,
      .macros = kTensorMacros,
@@ -363,7 +366,9 @@ constexpr Variant kVariants[] = {
     {.name = "tensor_small",
      .operation = TRINE_GEMM,
      .summary = "a group for each small product, f64 on tensor cores: proven by a self-check",
-     .requirement = "f64, m, n and k of at most 64; an NVIDIA GPU of compute capability 9.0",
+     .requirement =
+         "f64, m, n and k of at most 64; an NVIDIA GPU of compute capability 9.0 or newer",
+     .default_for = "many, f64 up to 64, on 9.0 or newer",
      .file = "gemm/tensor_small",
      .macros = kSmallMacros,
      .entries = kTensorSmallEntries,
@@ -375,8 +380,9 @@ constexpr Variant kVariants[] = {
      .operation = TRINE_GEMM,
      .numerics = TRINE_FAST,
      .summary = "f32 in two parts each, three products of TF32 on tensor cores",
-     .requirement =
-         "f32; an NVIDIA GPU of compute capability 9.0; a workspace twice as large as A and B",
+     .requirement = "f32; an NVIDIA GPU of compute capability 9.0 alone; a workspace twice as "
+                    "large as A and B",
+     .default_for = "large fast f32 on 9.0",
      .file = "gemm/three_tf32",
      .backends = kCuda,
      .macros = kPartsMacros,

@@ -25,8 +25,8 @@ struct RoleTile {
   const char* name;
   /// Constants of the kernel. A warp holds down x across units of C; warps_down x warps_across
   /// warps multiply. `groups` of a multiprocessor is the bound given to the compiler; `share_of` of
-  /// them really fit. `stages` of panels have `depth` steps of k each. A multiplying work-item has
-  /// so many `registers`, 0: as many as a copying one.
+  /// them really fit. `stages` of panels have `depth` steps of k each. `registers` is the number
+  /// that a multiplying work-item has, 0: as many as a copying one.
   int down, across, warps_down, warps_across, groups, stages, depth, registers;
   unsigned forms;
   /// The speed on a multiprocessor with `share_of` groups, as many as really fit, and on one that

@@ -146,6 +146,7 @@ struct Variant {
   uint32_t numerics = TRINE_REPRODUCIBLE;
   const char* summary;
   const char* requirement = nullptr;  ///< in words, if any
+  const char* default_for = nullptr;  ///< who gets it by default, in words; nullptr: nobody
   const char* file;                   ///< "reduce/sequential": cuda/….cu and opencl/….cl
   uint32_t backends = kBoth;          ///< Backends mask
   std::span<const trine_parameter> parameters = {};

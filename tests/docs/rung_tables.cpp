@@ -1,6 +1,7 @@
 // rung_tables: the rungs of every backend, one a line, as tests/docs/rung_tables.py reads them:
-// backend, operation, rung, file without its ending, promise, summary, requirement, between tabs.
-// The rows of cuda and opencl are those of their modules; no device is needed.
+// backend, operation, rung, file without its ending, promise, summary, requirement and, of GPU
+// rungs, default_for, between tabs. The rows of cuda and opencl are those of their modules; no
+// device is needed.
 #include <trine/trine.hpp>
 
 #include <cstdio>
@@ -17,15 +18,17 @@ const char* promise(uint32_t numerics) {
 void print_gpu(const char* backend, uint32_t mask, const char* name, uint32_t operation) {
   for (const trine::gpu::Variant& rung : trine::gpu::variants_of(operation)) {
     if ((rung.backends & mask) == 0) continue;
-    std::printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", backend, name, rung.name, rung.file,
-                promise(rung.numerics), rung.summary, rung.requirement ? rung.requirement : "");
+    std::printf("%s	%s	%s	%s	%s	%s	%s	%s
+", backend, name, rung.name, rung.file,
+                promise(rung.numerics), rung.summary, rung.requirement ? rung.requirement : "",
+                rung.default_for ? rung.default_for : "");
   }
 }
 
 void print_cpu(const trine::Device& cpu, const char* name, uint32_t operation) {
   for (const trine::RungInfo& rung : cpu.rungs(trine::Operation(operation))) {
     if (!rung.pack.empty()) continue;
-    std::printf("cpu\t%s\t%s\t%s/%s\t%s\t%s\t%s\n", name, rung.name.c_str(), name,
+    std::printf("cpu\t%s\t%s\t%s/%s\t%s\t%s\t%s\t\n", name, rung.name.c_str(), name,
                 rung.name.c_str(), promise(uint32_t(rung.numerics)), rung.summary.c_str(),
                 rung.requirement.c_str());
   }

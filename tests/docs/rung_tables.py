@@ -22,12 +22,16 @@ def path_of(tree, backend, file):
 
 
 def table(tree, backend, rows):
-    """The Markdown table of one operation's rungs."""
-    lines = ["| rung, file | bits | idea |", "| --- | --- | --- |"]
-    for rung, file, promise, summary, requirement in rows:
+    """The Markdown table of one operation's rungs. The CPU's tables have no column of defaults:
+    the last rung that takes a call is its default."""
+    defaults = any(default for *_, default in rows)
+    lines = ["| rung, file | bits | idea |" + " default for |" * defaults,
+             "| --- | --- | --- |" + " --- |" * defaults]
+    for rung, file, promise, summary, requirement, default in rows:
         path = path_of(tree, backend, file)
-        needs = f" (for {requirement})" if requirement and promise != "study" else ""
-        lines.append(f"| [{rung}](../{path}) | {promise} | {summary}{needs} |")
+        needs = requirement and promise != "study" and not default
+        idea = f"{summary} (for {requirement})" if needs else summary
+        lines.append(f"| [{rung}](../{path}) | {promise} | {idea} |" + f" {default} |" * defaults)
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-// The CPU backend's door: devices (open), the table, and the one exported symbol.
+// The CPU backend's entry: opening devices, the table, and the one exported symbol.
 #include <algorithm>
 #include <cstring>
 

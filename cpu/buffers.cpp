@@ -23,8 +23,8 @@ trine_status buffer_allocate(trine_device* device, std::uint64_t bytes, std::uin
   return checked([&]() -> trine_status {
     if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: %u is no kind of memory to allocate", kind);
-    // The last huge page is a whole one too: products of 1023 in pages of 4 KiB had 0.83 to 0.93 of
-    // 1024's rate.
+    // The last huge page is a whole one, too: with pages of 4 KiB at its end, products of 1023 were
+    // slower than those of 1024.
     const bool large = bytes >= kit::kHugePage;
     const std::uint64_t whole = std::max<std::uint64_t>(  // the sum may wrap
         {bytes, kLine, large ? (bytes + kit::kHugePage - 1) / kit::kHugePage * kit::kHugePage : 0});
@@ -75,15 +75,15 @@ struct Fill {
   std::byte element[16];
 };
 
-// Memory is cut into pieces of about a megabyte, so that on a machine with several memory nodes
-// pages are first touched by the threads of the pool, and one core's bandwidth is no limit.
+// Memory is cut into chunks of about a megabyte, so that the pool's threads touch pages first on a
+// machine with several memory nodes, and one core's bandwidth doesn't limit the rate.
 constexpr std::uint64_t kPiece = 1 << 20;
 
 std::int64_t pieces_of(std::uint64_t total, std::uint64_t piece) {
   return static_cast<std::int64_t>((total + piece - 1) / piece);
 }
 
-// Elements side by side: double what is written already.
+// Elements without gaps: each step copies all that is written already.
 void fill_run(std::byte* target, std::uint64_t bytes, const Fill& fill, bool one_byte) {
   if (one_byte) {
     std::memset(target, static_cast<int>(fill.element[0]), bytes);
@@ -128,7 +128,8 @@ void run_copy(void* payload, Parallel& parallel) {
   });
 }
 
-// The elements in the order of their strides, the narrowest innermost, in pieces of one number.
+// The elements in the order of their strides, the narrowest innermost, in chunks with the same
+// number of elements.
 void run_fill(void* payload, Parallel& parallel) {
   const auto& fill = *static_cast<const Fill*>(payload);
   const trine_view& view = fill.view;

@@ -1,4 +1,4 @@
-// A thread that waits for a queue participates in the work that it waits for: it takes pieces of
+// A thread that waits for a queue participates in the work that it waits for: it takes chunks of
 // the running loop like a thread of the pool, so the device has one thread less of its own. If the
 // caller has begun that work itself, the executor's thread participates in the same way.
 //
@@ -22,8 +22,8 @@
 
 namespace trine::cpu {
 
-// A loop's pieces, in parts. A thread takes those of its own part one after the other, then those
-// that are left of others. If one throws, no more are begun.
+// A loop's chunks, in parts. A thread takes the chunks of its own part one after the other, then
+// those that are left in other parts. If one throws, no more are begun.
 class Loop {
  public:
   // Each part has a line of memory of its own.
@@ -33,11 +33,11 @@ class Loop {
   };
 
   // One part, of all.
-  Loop(std::int64_t count, Parallel::Piece piece, void* body)
-      : Loop(count, piece, body, {&all_, 1}) {}
+  Loop(std::int64_t count, Parallel::RunChunk run_chunk, void* body)
+      : Loop(count, run_chunk, body, {&all_, 1}) {}
   // `parts`: of threads 0, 1 … each.
-  Loop(std::int64_t count, Parallel::Piece piece, void* body, std::span<Part> parts)
-      : piece_(piece), body_(body), parts_(parts) {
+  Loop(std::int64_t count, Parallel::RunChunk run_chunk, void* body, std::span<Part> parts)
+      : run_chunk_(run_chunk), body_(body), parts_(parts) {
     std::int64_t begin = 0, t = 0;
     for (Part& part : parts) {
       part.next.store(begin, std::memory_order_relaxed);
@@ -45,7 +45,7 @@ class Loop {
     }
   }
 
-  void take_pieces(int thread) {
+  void take_chunks(int thread) {
     const kit::FloatEnvironment environment;
     const std::size_t own = std::min(static_cast<std::size_t>(thread), parts_.size() - 1);
     try {
@@ -56,21 +56,21 @@ class Loop {
       if (!has_failed_.exchange(true)) failure_ = std::current_exception();
     }
   }
-  // All threads have left it: throws what the first piece did that failed.
+  // Called when all threads have left the loop: throws the error of the first chunk that failed.
   void end() const {
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  // Looks before it counts: lines that nobody writes stay where they are.
+  // Reads before it counts, because cache lines that nobody writes stay in all caches.
   void take(Part& part, int thread) {
     while (part.next.load(std::memory_order_relaxed) < part.end) {
-      const std::int64_t piece = part.next.fetch_add(1);
-      if (piece < part.end) piece_(body_, piece, thread);
+      const std::int64_t chunk = part.next.fetch_add(1);
+      if (chunk < part.end) run_chunk_(body_, chunk, thread);
     }
   }
 
-  Parallel::Piece piece_;
+  Parallel::RunChunk run_chunk_;
   void* body_;
   Part all_;
   std::span<Part> parts_;
@@ -86,31 +86,31 @@ void spin_until(Ready ready) {
   for (int i = 0; !ready(); ++i) i < kSpins ? hwy::Pause() : std::this_thread::yield();
 }
 
-// The place for one who takes part. Loops are offered one at a time.
+// The place for one thread that takes part. Loops are offered one at a time.
 class CallerParticipation {
  public:
-  // `number`: the index of who takes part.
+  // `number`: the index of the thread that takes part.
   void offer(Loop& loop, int number) {
     number_ = number;
     loop_.store(&loop);
   }
   bool offers() const { return loop_.load() != nullptr; }
 
-  // No thread comes any more; returns when the one that came has left.
+  // No thread may enter any more; returns when the one inside has left.
   void withdraw() {
     if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
     spin_until([&] { return left_.load(std::memory_order_acquire); });
     left_.store(false, std::memory_order_relaxed);
   }
 
-  // Takes part in the loop on offer; false if there is none.
-  // `free`: what it waits for may have happened by now, so that a later loop isn't its business.
+  // Takes part in the loop that is offered; false if there is none. `free`: the event that it waits
+  // for may have happened, so that it needn't take part in a later loop.
   template <class Free>
   bool help(Free free) {
     if (!loop_.load(std::memory_order_acquire) || free()) return false;
     Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
     if (!loop) return false;
-    if (!free()) loop->take_pieces(number_);       // another loop meanwhile?
+    if (!free()) loop->take_chunks(number_);       // another loop meanwhile?
     left_.store(true, std::memory_order_release);  // from here on the loop may be gone
     return true;
   }

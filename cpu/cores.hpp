@@ -1,6 +1,6 @@
-// On which core each thread runs. The scheduler may put a thread that wakes on the core of another
-// one, which works and doesn't yield, though others idle: of 16 threads three to five took part in
-// products of 0.25 ms after a pause, 15 with this.
+// The core of each thread. The scheduler may put a thread that wakes on the core of another one
+// that works, although other cores are idle: then few of the threads take part
+// (docs/decisions/the-caller-participates.md).
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,11 @@ class Cores : public kit::Allocated {
   // Does nothing where there are more threads than cores.
   Cores(int threads, int cores);
 
-  // The calling thread, of that number, works where it is; who has this core looks for another one.
+  // The calling thread, which has this number, keeps its core; another thread on this core looks
+  // for another one.
   void occupy(int number);
-  // Moves the calling thread, if another one has this core, to its last core or to one that nobody
-  // has. Not where it may run on fewer cores than there are threads.
+  // If another thread has this core, moves the calling thread to its last core or to one that
+  // nobody has. Does nothing if it may run on fewer cores than there are threads.
   void move_if_shared(int number);
 
  private:

@@ -1,5 +1,5 @@
-// Elementwise commands: plain loops, which the compiler turns into vectors for each target. Memory
-// is the limit: pieces of a quarter of a megabyte, shared among the threads.
+// Elementwise commands: plain loops, which the compiler vectorizes for each target. Memory is the
+// limit, so threads share chunks of a quarter of a megabyte.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise.cpp"
 #include <algorithm>
@@ -32,7 +32,8 @@ HWY_INLINE T times(T x, T y) {
   }
 }
 
-// One line of axpby. Elements are apart or the very same, so no iteration minds another's store.
+// One row of axpby. Elements of x and y are apart or the same, so no iteration depends on another
+// one's store.
 template <class T>
 struct Line {
   T p, q;

@@ -67,15 +67,15 @@ class Executor::SharedLoops final : public Parallel {
       : Parallel(threads), executor_(executor), by_waiter_(by_waiter) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body, Order order) override {
+  void run(std::int64_t count, RunChunk run_chunk, void* body, Order order) override {
     if (count <= 0) return;
     const int wanted = static_cast<int>(std::min<std::int64_t>(count, threads()));
     const std::span parts(executor_.parts_.data(), order == Order::own ? wanted : 1);
-    Loop loop(count, piece, body, parts);
+    Loop loop(count, run_chunk, body, parts);
     if (executor_.lends_) {
       share(loop, wanted);
     } else {
-      on_kokkos_threads(wanted, [&](int thread) { loop.take_pieces(thread); });
+      on_kokkos_threads(wanted, [&](int thread) { loop.take_chunks(thread); });
     }
     loop.end();
   }
@@ -89,7 +89,7 @@ class Executor::SharedLoops final : public Parallel {
       executor_.pool_->offer(loop, wanted - 2);
     }
     if (wanted > 1) executor_.offer(helper, loop, other);
-    loop.take_pieces(mine);
+    loop.take_chunks(mine);
     if (wanted > 1) helper.participation.withdraw();
     if (pool) executor_.pool_->withdraw();
   }
@@ -139,10 +139,10 @@ Executor* Executor::start() {
   return instance;
 }
 
-// The time from the call to the end of an empty loop over the pool. It takes the second smallest
-// of five tries, so that other programs don't count. It is never less than
-// `kLeast`: the other thread's first pieces lie in this one's cache. No caller shall be held longer
-// than `kMost` by work that it didn't wait for.
+// The time from the call to the end of an empty loop over the pool: the second smallest of several,
+// because other programs disturb some of them. It is at least `kLeast`, because the other thread's
+// first chunks are in this one's cache, and at most `kMost`, so that no caller works longer than
+// that on work for which it doesn't wait.
 void Executor::measure_hand_over(double& result, std::chrono::microseconds pause) {
   constexpr int kTries = 5;
   constexpr double kLeast = 8e3, kMost = 50e3;
@@ -172,7 +172,7 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
 void Executor::start_threads() {
   const int wanted = wanted_threads();
   lends_ = kokkos_is_ours();
-  // The pool, and beside it a team of OpenMP's for Kokkos and for packs' loops of their own.
+  // The pool, and a team of OpenMP's threads for Kokkos and for loops of packs.
   const int startable = startable_threads(lends_ ? std::max(wanted, 2 * wanted - 2) : wanted);
   threads_ = std::min(wanted, startable);
   if (!lends_) threads_ = start_kokkos(threads_);
@@ -221,7 +221,7 @@ void Executor::loop() {
   }
 }
 
-// Whether a waiter may run what is next: what others gave us to call runs on the executor's thread
+// Whether a waiting thread may run the next item: functions of others run on the executor's thread
 // alone.
 bool Executor::may_begin() const {
   if (runs_ || !ready_first_) return false;
@@ -273,12 +273,13 @@ void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
   }
 }
 
-// Without a thread, all that the caller has made ready, and what that makes ready.
+// Without a thread: runs all that the caller has made ready, and all that this makes ready.
 void Executor::run_ready(std::unique_lock<std::mutex>& lock) {
   while (!has_thread_ && ready_first_ && !runs_) run_next(lock, true);
 }
 
-// A queue came to rest: tell those who wait for it, or bury it when its owner has left.
+// A queue has no more work: wakes those who wait for it, or deletes it if its owner has destroyed
+// it.
 void Executor::finish_if_drained(Queue* queue) {
   tell_waiters();
   if (!queue->orphan) return;
@@ -379,7 +380,7 @@ SharedMark Executor::record(Queue* queue) {
   return mark;
 }
 
-// Under the lock. The caller runs the notices after it has let go of the lock.
+// Called under the lock. The caller runs the notices after it has released the lock.
 Notices Executor::complete(Mark& mark) {
   mark.done = true;
   mark.nanoseconds = now();

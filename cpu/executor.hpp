@@ -42,8 +42,8 @@ struct Notice {
 };
 using Notices = kit::Vector<Notice>;
 
-// A point in a queue's order, or a host's promise: what an event stands for since it was recorded
-// last. Events and items share it.
+// A point in a queue's order, or a promise of the host: the state of an event since it was last
+// recorded. Events and items share it.
 struct Mark {
   bool done = false;
   bool promised = false;  // no queue passes it: the host does
@@ -71,8 +71,8 @@ struct Queue : kit::Allocated {
   char why[kit::kErrorBytes];
   int threads = 1;      // the device's cap
   bool orphan = false;  // destroyed by its owner with work in flight
-  // In the ready list, running, or waiting for a mark. Written under the lock; that it rests is
-  // seen without.
+  // Whether it is in the ready list, runs, or waits for a mark. It is written under the lock, but a
+  // queue at rest may be seen without the lock.
   std::atomic<bool> scheduled{false};
   Item* first = nullptr;
   Item* last = nullptr;
@@ -80,7 +80,7 @@ struct Queue : kit::Allocated {
   Item* spare = nullptr;  // used items, kept
 };
 
-// The side that takes part in the loops of the other.
+// The one of executor and waiter that takes part in the loops of the other.
 struct Helper {
   std::condition_variable& alarm;  // what it sleeps on
   CallerParticipation participation;
@@ -89,7 +89,7 @@ struct Helper {
 
 class Executor : public kit::Allocated {
  public:
-  // One without threads: who makes an item ready runs it.
+  // An executor without threads: the caller that makes an item ready runs it.
   Executor();
   // The process's executor, started by the first call; throws kit::Failure, which says what could
   // not start. In a child which was forked after this had begun, it has no threads: those of OpenMP
@@ -133,7 +133,8 @@ class Executor : public kit::Allocated {
   void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();
   bool may_begin() const;
-  // Whether the executor's thread and a waiter work at once: one thread's turn is either's.
+  // Whether the executor's thread and a waiter may work at the same time: with one thread they take
+  // turns.
   bool shares() const { return lends_ && threads_ > 1; }
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
   void run_ready(std::unique_lock<std::mutex>& lock);

@@ -1,6 +1,6 @@
-// The one place that knows what differs between Kokkos 3.4 and 5. Kokkos 3.4 throws off the thread
-// that initialized it, so one thread calls all functions of this file but the first: the
-// executor's.
+// Only this file knows the differences between Kokkos 3.4 and 5. Kokkos 3.4 throws on any thread
+// but the one that initialized it, so the executor's thread calls all functions of this file but
+// the first.
 //
 // Kokkos runs the rungs that are written in it. The loops of all others run on threads of our own
 // (pool.hpp), and on Kokkos's only where kokkos_is_ours() says that it isn't.

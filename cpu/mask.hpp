@@ -33,9 +33,9 @@ inline bool take_all_cpus() {
   return sched_setaffinity(0, sizeof all, all) == 0;
 }
 
-// Moves the calling thread to one of the CPUs `to`; then it may run on those of `mask` again, its
-// own. Changes that others make to its mask meanwhile are undone. If none of `mask` is left to the
-// process by then, it may run on all that are.
+// Moves the calling thread to one of the CPUs `to` and then sets its own mask, `mask`, again.
+// Changes that others make to its mask meanwhile are undone. If the process may use no CPU of
+// `mask` any more, the thread may run on all CPUs of the process.
 inline void move_to(const Mask& to, const Mask& mask) {
   if (sched_setaffinity(0, sizeof to.cpus, to.cpus) != 0) return;
   if (sched_setaffinity(0, sizeof mask.cpus, mask.cpus) != 0) take_all_cpus();

@@ -87,7 +87,7 @@ trine_status refuses(trine_device* device, const trine_selection* selection, con
   });
 }
 
-// Why the row leaves the call to others, whatever its own refuses() would say.
+// The reason why the row doesn't take the call, apart from its own refuses().
 const char* untaken(const trine_rung& row, const trine_gemm& op) {
   return trine_untaken(row.takes, &op);
 }

@@ -43,8 +43,9 @@ bool watch(Clock::duration patience, Ready ready) {
   return true;
 }
 
-// Its threads have numbers from 1. Each sleeps in a place of its own, so that only those wake that
-// a loop wants: who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
+// Its threads have numbers from 1. Each sleeps on a word of its own, so that only the threads that
+// a loop wants wake. The caller wakes thread 1, and thread n wakes 2 n and 2 n + 1, so that the
+// caller soon goes on.
 class Pool : public kit::Allocated {
  public:
   // `cores`: all threads of loops.
@@ -69,12 +70,12 @@ class Pool : public kit::Allocated {
     loop_ = &loop;
     call();
   }
-  // No thread comes any more; returns when those that came have left.
+  // No thread may enter any more; returns when those inside have left.
   void withdraw() {
     loop_ = nullptr;
     spin_until([&] { return inside_ == 0; });
   }
-  // A loop is near that wants as many threads as the last one.
+  // A loop will come soon that wants as many threads as the last one.
   void expect() {
     is_near_ = true;
     call();
@@ -87,13 +88,14 @@ class Pool : public kit::Allocated {
       wake(2 * number);
       wake(2 * number + 1);
       cores_.move_if_shared(number);
-      ++inside_;  // before it looks: who withdraws clears first, and then waits for who is inside
-      if (Loop* const loop = loop_; loop && number <= wanted_) loop->take_pieces(number);
+      // Before it looks, because the offer is cleared before the wait for threads inside.
+      ++inside_;
+      if (Loop* const loop = loop_; loop && number <= wanted_) loop->take_chunks(number);
       --inside_;
       const auto is_called = [&] { return calls_ != seen && number <= wanted_; };
       if (watch(is_near_ ? kSecondWatch : kFirstWatch, is_called)) continue;
       std::atomic<int>& sleeps = places_[static_cast<std::size_t>(number)].sleeps;
-      sleeps = 1;  // before it looks again: who calls counts first, and then looks for who sleeps
+      sleeps = 1;  // before it looks again, because a caller counts before it looks for sleepers
       if (!is_called()) sleeps.wait(1);
       sleeps = 0;
     }

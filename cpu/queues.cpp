@@ -84,7 +84,7 @@ trine_status event_create(trine_device* device, std::int32_t signalled_by_host,
 
 void event_destroy(trine_event* event) {
   if (!event) return;
-  // Nobody can keep this promise any more: what waits for it would wait for ever.
+  // Nobody can keep this promise any more, so it is completed: waiting queues would wait for ever.
   if (event->signalled_by_host) event->device->executor->signal(*event->mark);
   release(event->device);
   delete event;

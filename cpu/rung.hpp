@@ -22,21 +22,22 @@ namespace trine::cpu {
 
 using kit::number_of;
 
-// The threads that one launch may use. The work is cut into `count` pieces, which idle threads take
+// The threads that one launch may use. The work is cut into `count` chunks, which idle threads take
 // one after the other; body(index, thread) runs once for each index, and
 // `thread` < threads() names scratch that no other running body uses. Returns when all are done.
-// Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on
+// Calls don't nest. Which thread takes which chunk varies from run to run: bits may not depend on
 // it.
 class Parallel {
  public:
-  using Piece = void (*)(void* body, std::int64_t index, int thread);
-  // Which pieces a thread takes: the next one of all, or first those of its own part, which is the
-  // same in each loop of as many pieces, so that its caches hold what it used in the last one.
+  using RunChunk = void (*)(void* body, std::int64_t index, int thread);
+  // The chunks that a thread takes: the next one of all, or first those of its own part. That part
+  // is the same in each loop with this number of chunks, so that its data is still in the thread's
+  // caches.
   enum class Order { ascending, own };
 
   int threads() const { return threads_; }
-  // Null, or who wants to see what the launch reads: pieces that fit a cache, each before it is
-  // read.
+  // Null, or the witness that is shown the memory that the launch reads, in chunks that fit a
+  // cache, each before it is read.
   const trine_witness* witness = nullptr;
 
   template <class Body>
@@ -53,7 +54,7 @@ class Parallel {
  protected:
   explicit Parallel(int threads) : threads_(threads) {}
   ~Parallel() = default;
-  virtual void run(std::int64_t count, Piece piece, void* body, Order order) = 0;
+  virtual void run(std::int64_t count, RunChunk run_chunk, void* body, Order order) = 0;
 
  private:
   int threads_;
@@ -65,8 +66,8 @@ class Serial final : public Parallel {
   Serial() : Parallel(1) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body, Order) override {
-    for (std::int64_t index = 0; index < count; ++index) piece(body, index, 0);
+  void run(std::int64_t count, RunChunk run_chunk, void* body, Order) override {
+    for (std::int64_t index = 0; index < count; ++index) run_chunk(body, index, 0);
   }
 };
 
@@ -95,14 +96,15 @@ struct Rung {
 
   trine_rung row;
   Run* run;
-  // How long one thread takes, roughly, for data in the caches; more where `threads` should share
-  // it all the same. Work that would gain less than it costs to hand over runs on the caller's
-  // thread. Null: the rung runs on Kokkos, on all threads of the device, and is called by the
-  // executor's thread alone.
+  // A rough estimate of the time of one thread for data in the caches; a longer time if `threads`
+  // should share the work all the same. Work that would gain less than the hand-over costs runs on
+  // the caller's thread. Null: the rung runs on Kokkos, on all threads of the device, and is called
+  // by the executor's thread alone.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
   WorkspaceBytes* workspace_bytes = nullptr;
-  // Null, or in words (static storage) why this rung can't do `op`. A null function: it can do all.
+  // Null, or the reason (static storage) why this rung can't do `op`. A null function: it can do
+  // all.
   Refuses* refuses = nullptr;
 
   bool needs_kokkos() const { return !nanoseconds; }

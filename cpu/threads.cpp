@@ -1,5 +1,5 @@
-// How many threads the pool may have: the process's mask, which ranks of MPI may share, and a trial
-// of its limits.
+// The number of threads that the pool may have, from the process's mask, which ranks of MPI may
+// share, and from its limits, which are tried.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ void* stay(void* trial) {
   return nullptr;
 }
 
-// The limits count a thread until the kernel has buried it, a little after it was joined.
+// The limits count a thread until the kernel has removed it, a little after it was joined.
 void wait_until_buried(pid_t id) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   while (syscall(SYS_tgkill, getpid(), id, 0) == 0 && std::chrono::steady_clock::now() < end)
@@ -67,9 +67,9 @@ struct Attributes {
   pthread_attr_t with_stack;
 };
 
-// Ranks that aren't bound have one mask, and those bound to a socket share its: each takes its part
-// of that. As many ranks have this mask as the node's are spread over all of its cores: those that
-// a thread gets that asks for every one.
+// Ranks that aren't bound have one mask, and ranks bound to a socket share the socket's: each takes
+// its part of the mask. The number of ranks with this mask follows from the node's ranks, if they
+// are spread evenly over its cores: the CPUs that a thread gets which asks for all of them.
 int share_of(const Mask& mask) {
   const int ranks = kit::place_on_node().ranks;
   if (ranks == 1 || mask.count == 0) return mask.count;
@@ -87,7 +87,7 @@ int process_cpus() { return std::max(1, mask_of(getpid()).count); }
 int wanted_threads() {
   const Mask mask = mask_of(getpid());
   if (mask.count > 0) pthread_setaffinity_np(pthread_self(), sizeof mask.cpus, mask.cpus);
-  // Without it, OpenMP tells what the thread was pinned to that loaded it.
+  // Without the variable, OpenMP would count the CPUs of the thread that loaded it.
   const char* given = std::getenv("OMP_NUM_THREADS");
   const int wanted = given && *given ? omp_get_max_threads() : std::max(1, share_of(mask));
   return std::min({wanted, omp_get_thread_limit(), kMostThreads});

@@ -6,7 +6,7 @@ namespace trine::cpu {
 // The CPUs of the process's mask, its main thread's, whatever the calling thread is pinned to.
 int process_cpus();
 
-// Kokkos has no place for more in its table of threads, and doesn't look.
+// Kokkos has no room for more in its table of threads, and doesn't check.
 inline constexpr int kMostThreads = 512;
 
 // The number in OMP_NUM_THREADS, else of the CPUs in the process's mask, but no more than

@@ -48,13 +48,13 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   lock.unlock();
   const bool is_thread = &helper == &thread_;
   if (is_thread && sched_getcpu() == taken) leave_cpu(taken);
-  // So that a thread of the pool leaves this core.
+  // Makes a thread of the pool leave this core.
   if (cores_ && is_thread) cores_->move_if_shared(0);
   if (cores_ && !is_thread) cores_->occupy(threads_ - 1);
   const auto helps = [&] { return changed() || helper.participation.help(changed); };
   while (!changed() && watch(patience, helps)) {}
-  // Who made the change has the lock for some instructions more: asleep, this thread would lose 10
-  // us.
+  // The thread that made the change keeps the lock for some instructions more: a sleeping thread
+  // would lose 10 us.
   constexpr int kSpins = 1000;
   for (int i = 0; i < kSpins && !lock.try_lock(); ++i) hwy::Pause();
   if (!lock) lock.lock();
@@ -87,7 +87,7 @@ void Executor::pause(std::unique_lock<std::mutex>& lock) {
 void Executor::offer(Helper& helper, Loop& loop, int number) {
   helper.participation.offer(loop, number);
   if (!helper.sleeps.exchange(false)) return;
-  { const std::lock_guard guard(lock_); }  // who is about to sleep, sleeps
+  { const std::lock_guard guard(lock_); }  // threads that were about to sleep are asleep
   helper.alarm.notify_all();
 }
 

@@ -46,7 +46,7 @@ TEST(CallerParticipation, each_piece_is_done_once_and_seen_by_both) {
     Loop loop(64, Work::piece, &work);
     participation.offer(loop, 1);
     if (round % 2 == 0) std::this_thread::yield();
-    loop.take_pieces(0);
+    loop.take_chunks(0);
     participation.withdraw();
     for (const int times : work.times) ASSERT_EQ(times, round);
     ASSERT_EQ(work.scratch[0] + work.scratch[1], 64 * round);
@@ -67,7 +67,7 @@ TEST(CallerParticipation, who_is_free_leaves_the_loop_to_others) {
   int asked = 0;  // free between looking and taking
   EXPECT_TRUE(participation.help([&] { return asked++ == 1; }));
   EXPECT_EQ(work.scratch[1], 0);
-  loop.take_pieces(0);
+  loop.take_chunks(0);
   participation.withdraw();
   EXPECT_EQ(work.scratch[0], 64);
 }
@@ -88,7 +88,7 @@ TEST(Loop, a_piece_that_throws_ends_it_and_is_told_when_all_have_left) {
         },
         &begun);
     participation.offer(loop, 1);
-    loop.take_pieces(0);
+    loop.take_chunks(0);
     participation.withdraw();
     EXPECT_THROW(loop.end(), std::runtime_error);
     EXPECT_GE(begun, 8);
@@ -134,11 +134,11 @@ TEST(Loop, a_thread_takes_its_own_part_first_then_what_others_left) {
   std::vector<Loop::Part> parts(3);
   for (int round = 0; round < 2; ++round) {
     taken.clear();
-    Loop(10, take, &taken, parts).take_pieces(1);
+    Loop(10, take, &taken, parts).take_chunks(1);
     EXPECT_EQ(taken, (std::vector{3, 4, 5, 6, 7, 8, 9, 0, 1, 2}));
   }
   taken.clear();
-  Loop(2, take, &taken, {parts.data(), 2}).take_pieces(7);  // a caller's number
+  Loop(2, take, &taken, {parts.data(), 2}).take_chunks(7);  // a caller's number
   EXPECT_EQ(taken, (std::vector{1, 0}));
 }
 
@@ -237,7 +237,7 @@ TEST(Pool, wakes_all_that_a_loop_wants) {
           },
           &meeting);
       pool.offer(loop, wanted);
-      loop.take_pieces(0);
+      loop.take_chunks(0);
       pool.withdraw();
       ASSERT_EQ(meeting.there, wanted + 1);
     }
@@ -252,7 +252,7 @@ TEST(Pool, threads_that_no_loop_wants_sleep) {
   for (int round = 0; round < 50; ++round) {
     Loop loop(64, Work::piece, &work);
     three.pool.offer(loop, 1);
-    loop.take_pieces(0);
+    loop.take_chunks(0);
     three.pool.withdraw();
     three.pool.expect();
     pause_until_all_sleep();

@@ -19,8 +19,8 @@ class TakingTurns final : public Parallel {
   explicit TakingTurns(int threads = 3) : Parallel(threads) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body, Order) override {
-    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % threads()));
+  void run(std::int64_t count, RunChunk run_chunk, void* body, Order) override {
+    for (std::int64_t i = 0; i < count; ++i) run_chunk(body, i, static_cast<int>(i % threads()));
   }
 };
 

@@ -28,13 +28,13 @@ class Threads final : public Parallel {
   explicit Threads(int threads) : Parallel(threads) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body, Order) override {
+  void run(std::int64_t count, RunChunk run_chunk, void* body, Order) override {
     std::atomic<std::int64_t> next{0};
     std::vector<std::thread> pool;
     pool.reserve(std::size_t(threads()));
     for (int t = 0; t < threads(); ++t)
       pool.emplace_back([&, t] {
-        for (std::int64_t i = next++; i < count; i = next++) piece(body, i, t);
+        for (std::int64_t i = next++; i < count; i = next++) run_chunk(body, i, t);
       });
     for (std::thread& thread : pool) thread.join();
   }

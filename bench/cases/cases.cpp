@@ -107,12 +107,17 @@ void check_options(const CLI::App& app, const std::vector<Operation>& operations
   constexpr auto kFunction = [](const Description& d) { return d.has_function; };
   constexpr auto kFlops = [](const Description& d) { return d.by_flops; };
   constexpr auto kChunks = [](const Description& d) { return d.is_cut; };
-  constexpr Belongs kOptions[] = {
-      {"--function", kFunction}, {"--map", kFunction},
-      {"--axis", kFunction},     {"--result-dtype", kFunction},
-      {"--accurate", kFlops},    {"--alpha", kFlops},
-      {"--beta", kFlops},        {"--fast", [](const Description& d) { return !d.moves_bits; }},
-      {"--chunks", kChunks},     {"--block", [](const Description& d) { return !d.is_vector; }}};
+  constexpr Belongs kOptions[] = {{"--function", kFunction},
+                                  {"--map", kFunction},
+                                  {"--axis", kFunction},
+                                  {"--result-dtype", kFunction},
+                                  {"--accurate", kFlops},
+                                  {"--alpha", kFlops},
+                                  {"--beta", kFlops},
+                                  {"--fast", [](const Description& d) { return !d.moves_bits; }},
+                                  {"--chunks", kChunks},
+                                  {"--overlap-cpu", kChunks},
+                                  {"--block", [](const Description& d) { return !d.is_vector; }}};
   const auto names = [](const std::vector<Operation>& some, const auto& are) {
     std::vector<std::string_view> named;
     for (const Operation operation : some)

@@ -1,6 +1,6 @@
 // `trine transfers`: what moving the data costs, and what can be done about it: pageable and pinned
-// memory, a pipeline of chunks over three queues, and in place where memory is shared. Every pass
-// is verified.
+// memory, a pipeline of chunks over three queues, in place where memory is shared, and the cpu
+// working meanwhile. Every pass is verified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Options {
   Measuring measuring;
   std::vector<std::string> operations, dtypes, sizes;
   std::string function = "sum", chunks = "auto";
-  bool rates = true;
+  bool overlap_cpu = false, rates = true;
   /// 0 is auto.
   int fixed_chunks() const { return chunks == "auto" ? 0 : std::stoi(chunks); }
 };
@@ -53,6 +53,7 @@ std::vector<Problem> problems(const Options& o) {
 }
 
 std::string mode_text(const MeasuredMode& m) {
+  if (m.mode.cpu_rows != 0) return fmt::format("pipelined, cpu {:.2g}%", 100 * m.cpu_share());
   return m.mode.memory == "shared" ? "in place" : m.mode.memory;
 }
 
@@ -76,12 +77,12 @@ std::vector<std::string> row_of(const MeasuredMode& m, const MeasuredMode* pagea
   return row;
 }
 
-/// The verified one of that kind of memory on the device of `of`.
+/// The verified one of that kind of memory on the device of `of`, without the cpu.
 const MeasuredMode* find(const std::vector<MeasuredMode>& all, const MeasuredMode& of,
                          const std::string& memory) {
+  const std::string device = of.result.device.substr(0, of.result.device.find('+'));
   for (const MeasuredMode& m : all)
-    if (m.mode.memory == memory && m.result.device == of.result.device && m.result.verified)
-      return &m;
+    if (m.mode.memory == memory && m.result.device == device && m.result.verified) return &m;
   return nullptr;
 }
 
@@ -104,9 +105,15 @@ void print_overlap(const MeasuredMode& m, const MeasuredMode& pinned,
       chunks_of(m.pass) == 1 ? "" : "s", time_text(m.pass.seconds));
   for (const std::string& line : picture(m.pass, int(std::min<size_t>(72, screen_width() - 14))))
     say("  {}", line);
-  say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
-      "two lanes were busy at once for {:.0f} % of it.",
-      name(lane), time_text(seconds), 100 * share, 100 * overlapped(m.pass.spans) / m.pass.seconds);
+  if (m.mode.cpu_rows == 0) {
+    say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
+        "two lanes were busy at once for {:.0f} % of it.",
+        name(lane), time_text(seconds), 100 * share,
+        100 * overlapped(m.pass.spans) / m.pass.seconds);
+  } else {
+    say("With the cpu on {:.2g} % of the rows meanwhile it is {} as fast as without{}.",
+        100 * m.cpu_share(), ratio_text(m.gain), m.gain > 1 ? "" : ": no gain");
+  }
 }
 
 void print_rates(const Device& device, Control& control, nlohmann::ordered_json& roofs,
@@ -138,7 +145,7 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
 
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
-  const ModeSettings settings{o.fixed_chunks(), o.measuring.budget};
+  const ModeSettings settings{o.fixed_chunks(), o.overlap_cpu, o.measuring.budget};
   const Expected expectation = expected(problem, o.measuring.seed);
   if (!expectation) return;
   std::vector<MeasuredMode> all;
@@ -198,6 +205,8 @@ Command add_transfers(CLI::App& app) {
   app.add_option("--chunks", o->chunks,
                  "chunks of the pipeline: a number, or auto, as the library cuts a call")
       ->check(CLI::Range(1, 1024) | CLI::IsMember({"auto"}));
+  app.add_flag("--overlap-cpu", o->overlap_cpu,
+               "the cpu computes a part of a transpose's or gemm's rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
   return [o, &app] {
     check_options(app, operations_of(o->operations));

@@ -4,11 +4,31 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 
 namespace trine::bench {
+namespace {
+
+/// The operation on some of its rows: those of the first operand.
+std::vector<HostView> rows_of(std::vector<HostView> views, Operation operation, int64_t begin,
+                              int64_t count) {
+  const auto take = [&](HostView& view, int64_t& extent, int64_t stride) {
+    view.data = static_cast<char*>(view.data) + begin * stride * int64_t{size_of(view.dtype)};
+    extent = count;
+  };
+  HostView& output = views.back();
+  take(views[0], views[0].rows, views[0].row_stride);
+  if (describe(operation).turns)
+    take(output, output.cols, output.col_stride);
+  else
+    take(output, output.rows, output.row_stride);
+  return views;
+}
+
+}  // namespace
 
 double busy(const std::vector<Span>& spans, Lane lane) {
   double seconds = 0;
@@ -43,14 +63,27 @@ Pass HostRun::once(uint64_t shift) const {
   std::vector<HostView> views = views_;
   for (size_t i = 0; i + 1 < views.size(); ++i)
     views[i].data = static_cast<char*>(views[i].data) + shift;
+  const int64_t rows = problem_.size.rows - cpu_rows;
+  const auto part = [&](int64_t begin, int64_t count) {
+    return cpu_rows == 0 ? views : rows_of(views, problem_.operation, begin, count);
+  };
   HostTrace trace;
   HostOptions traced = options;
   traced.trace = &trace;
+  std::future<double> cpu;
   const auto start = Clock::now();
-  call_on_host(problem_, views, traced);
+  if (cpu_rows != 0)
+    cpu = std::async(std::launch::async, [&] {
+      call_on_host(problem_, part(rows, cpu_rows), {.device = "cpu", .numerics = options.numerics});
+      return seconds_since(start);
+    });
+  call_on_host(problem_, part(0, rows), traced);
+  const double cpu_end = cpu_rows != 0 ? cpu.get() : 0;
   Pass pass{trace.allocation, seconds_since(start) - trace.allocation - trace.reading, {}};
   for (const HostStep& step : trace.steps)
     pass.spans.push_back({Lane(step.kind), step.chunk, step.begin, step.end});
+  if (cpu_rows != 0)
+    pass.spans.push_back({Lane::cpu, 0, 0, std::max(0.0, cpu_end - trace.allocation)});
   return pass;
 }
 

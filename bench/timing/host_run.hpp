@@ -7,9 +7,9 @@
 
 namespace trine::bench {
 
-/// The kinds of a HostStep.
-enum class Lane { copy_in, kernel, copy_out };
-constexpr Lane kLanes[] = {Lane::copy_in, Lane::kernel, Lane::copy_out};
+/// The kinds of a HostStep, and what the cpu does meanwhile.
+enum class Lane { copy_in, kernel, copy_out, cpu };
+constexpr Lane kLanes[] = {Lane::copy_in, Lane::kernel, Lane::copy_out, Lane::cpu};
 
 /// Seconds from the first step's begin.
 struct Span {
@@ -22,7 +22,7 @@ struct Span {
 double busy(const std::vector<Span>& spans, Lane lane);
 bool uses(const std::vector<Span>& spans, Lane lane);
 
-/// One call, by the host's clock; its spans by the device's.
+/// One call, by the host's clock; its spans by the device's, the cpu's by the host's.
 struct Pass {
   double alloc = 0, seconds = 0;  ///< seconds: from the first step to the end of the call
   std::vector<Span> spans;
@@ -35,7 +35,8 @@ class HostRun {
   HostRun(const Device& device, Problem problem, const Inputs& inputs, bool pinned);
   HostRun(HostRun&&) = delete;
 
-  HostOptions options;  ///< of the calls; device, numerics and pinned are set
+  HostOptions options;   ///< of the calls; device, numerics and pinned are set
+  int64_t cpu_rows = 0;  ///< the last ones of a transpose or gemm, which the cpu computes meanwhile
 
   void call() const { call_on_host(problem_, views_, options); }
   /// A call on inputs that begin `shift` bytes further on, its steps timed.

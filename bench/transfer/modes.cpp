@@ -14,6 +14,8 @@
 namespace trine::bench {
 namespace {
 
+constexpr int64_t kGranule = 64;  ///< rows: the cpu's part is a multiple of so many
+
 /// Clocks round, and the device's isn't the host's: by so much spans may be off.
 double slack(const Pass& pass) { return 2e-6 + pass.seconds / 100; }
 
@@ -28,9 +30,9 @@ std::vector<Span> of_lane(const std::vector<Span>& spans, Lane lane) {
 /// Measures `mode` on a device; `wrong`: the known error of the kernel or its clock, or empty.
 MeasuredMode measured_on(const Device& on, const Problem& problem, Expectation& expectation,
                          double budget, const TransferMode& mode, const std::string& wrong) {
-  MeasuredMode m{mode, {}, {}};
+  MeasuredMode m{mode, {}, {}, {}};
   m.result.problem = problem;
-  m.result.device = on.id();
+  m.result.device = on.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
   m.result.memory = mode.memory;
   m.result.roof = roof_of(on, problem);
   try {
@@ -66,6 +68,7 @@ struct Session {
       if (std::optional<MeasuredMode> m = measure_on(device, mode, wrong))
         measured.push_back(*std::move(m));
     }
+    if (settings.overlap_cpu && !control.stop()) overlap_cpu();
     return std::move(measured);
   }
 
@@ -95,6 +98,30 @@ struct Session {
   void show(const std::string& what) {
     control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), what));
   }
+
+  void overlap_cpu() {
+    const auto pipelined = std::ranges::find_if(
+        measured, [](const MeasuredMode& m) { return m.mode.memory == "pipelined"; });
+    if (pipelined == measured.end() || !pipelined->result.verified) return;
+    const Device helper = open("cpu");
+    const std::string wrong = validate_timing(helper);
+    if (control.stop()) return;
+    show("with the cpu");
+    const std::optional<MeasuredMode> cpu = measure_on(helper, {"shared"}, wrong);
+    if (!cpu) return;
+    if (!cpu->result.verified) return measured.push_back(*cpu);
+    TransferMode mode = pipelined->mode;
+    mode.cpu_rows = balanced_rows(problem.size.rows, pipelined->pass.seconds, cpu->pass.seconds);
+    if (mode.cpu_rows == 0) {
+      control.show("");
+      return say("{}: the cpu computes nothing, as its part of {} would be less than {} rows",
+                 device.id(), to_string(problem), kGranule);
+    }
+    std::optional<MeasuredMode> with = measure_on(device, mode, "");
+    if (!with) return;
+    with->gain = pipelined->pass.seconds / with->pass.seconds;
+    measured.push_back(*std::move(with));
+  }
 };
 
 }  // namespace
@@ -116,6 +143,7 @@ void set_mode(HostRun& run, const TransferMode& mode) {
   run.options.in_place = mode.memory == "shared";
   run.options.overlap = mode.memory == "pipelined";
   run.options.chunks = mode.chunks;
+  run.cpu_rows = mode.cpu_rows;
 }
 
 int chunks_of(const Pass& pass) {
@@ -138,18 +166,22 @@ nlohmann::ordered_json to_json(const MeasuredMode& m, double share) {
                      {"begin", span.begin},
                      {"end", span.end}});
   const Problem& problem = m.result.problem;
-  return {{"operation", name(problem.operation)},
-          {"dtype", name(problem.dtype)},
-          {"shape", shape_json(problem)},
-          {"device", m.result.device},
-          {"memory", m.mode.memory},
-          {"seconds", m.pass.seconds},
-          {"spans", spans},
-          {"share", share}};
+  nlohmann::ordered_json json = {{"operation", name(problem.operation)},
+                                 {"dtype", name(problem.dtype)},
+                                 {"shape", shape_json(problem)},
+                                 {"device", m.result.device},
+                                 {"memory", m.mode.memory},
+                                 {"seconds", m.pass.seconds},
+                                 {"spans", spans}};
+  if (m.mode.cpu_rows == 0)
+    json["share"] = share;
+  else
+    json["gain"] = m.gain, json["cpu_rows"] = m.cpu_share();
+  return json;
 }
 
 std::string_view name(Lane lane) {
-  constexpr std::string_view kNames[] = {"copy in", "kernel", "copy out"};
+  constexpr std::string_view kNames[] = {"copy in", "kernel", "copy out", "cpu"};
   return kNames[size_t(lane)];
 }
 
@@ -202,6 +234,11 @@ std::vector<std::string> picture(const Pass& pass, int width) {
     lines.push_back(fmt::format("{:<8} |{}|", name(lane), line));
   }
   return lines;
+}
+
+int64_t balanced_rows(int64_t total, double device, double cpu) {
+  const auto rows = int64_t(double(total) * device / (device + cpu)) / kGranule * kGranule;
+  return std::clamp<int64_t>(rows, 0, std::max<int64_t>(total - kGranule, 0));
 }
 
 }  // namespace trine::bench

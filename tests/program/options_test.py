@@ -8,7 +8,7 @@ BELONG = {
     "--function": ("max", {"reduce"}), "--map": ("abs", {"reduce"}), "--axis": ("each_row", {"reduce"}),
     "--result-dtype": ("f64", {"reduce"}), "--accurate": (None, {"gemm"}), "--alpha": ("2", {"gemm"}),
     "--beta": ("2", {"gemm"}), "--fast": (None, {"reduce", "gemm"}), "--chunks": ("2", {"transpose", "gemm"}),
-    "--block": ("8", {"transpose", "gemm"}),
+    "--overlap-cpu": (None, {"transpose", "gemm"}), "--block": ("8", {"transpose", "gemm"}),
     "--batch": ("2", {"transpose", "gemm"}),
 }
 # Options of all operations, or of commands without any.

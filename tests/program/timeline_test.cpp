@@ -22,6 +22,7 @@ TEST(Timelines, AddUpTheirLanes) {
   const Pass pass = staircase();
   for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
     EXPECT_DOUBLE_EQ(busy(pass.spans, lane), 2);
+  EXPECT_FALSE(uses(pass.spans, Lane::cpu));
   EXPECT_DOUBLE_EQ(overlapped(pass.spans), 2);  // from 1 to 3
   EXPECT_EQ(impossible(pass), "");
 }

@@ -1,5 +1,5 @@
 // Calls on host data give the same bits whichever way they go: for every device and operation,
-// whatever number of chunks; and their traces are possible.
+// whatever number of chunks, also where the cpu computes a part; and their traces are possible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,6 +39,7 @@ void pass(const Device& device, const Problem& problem, const TransferMode& way)
     for (const Lane lane : {Lane::copy_in, Lane::copy_out})
       EXPECT_EQ(uses(done.spans, lane), way.memory != "shared");
     EXPECT_TRUE(uses(done.spans, Lane::kernel));
+    EXPECT_EQ(uses(done.spans, Lane::cpu), way.cpu_rows != 0);
   }
 }
 
@@ -79,6 +80,22 @@ TEST(Modes, OfADevice) {
     EXPECT_EQ(gemm, copies ? (Words{"pageable", "pinned", "pipelined"}) : Words{});
     EXPECT_EQ(reduce, copies ? (Words{"pageable", "pinned"}) : Words{});  // it isn't cut
   }
+}
+
+TEST(Modes, TheCpuTakesItsPart) {
+  for (const Device& device : all_devices()) {
+    if (device.backend() == "cpu") continue;
+    pass(device, a_problem(Operation::transpose, Dtype::f32, {131, 67, 0}), {"pipelined", 3, 32});
+    pass(device, a_problem(Operation::gemm, Dtype::f32, {131, 40, 30}), {"pipelined", 3, 64});
+  }
+}
+
+TEST(Balance, EndsBothAtOnce) {
+  EXPECT_EQ(balanced_rows(4096, 1, 1), 2048);
+  EXPECT_EQ(balanced_rows(4096, 1, 3), 1024);  // three times as slow: a quarter of the rows
+  EXPECT_EQ(balanced_rows(4096, 1e-9, 1), 0);
+  EXPECT_EQ(balanced_rows(4096, 1, 1e-9), 4096 - 64);  // the device keeps a part
+  EXPECT_EQ(balanced_rows(3, 1, 1), 0);
 }
 
 TEST(Roofline, CountsAsTheDocumentsDo) {

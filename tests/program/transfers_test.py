@@ -37,13 +37,17 @@ class Transfers(Program):
             self.assertEqual(len({r["digest"] for r in results if r["dtype"] == dtype}), 1)
 
     def test_timelines_are_possible(self):
-        self.run_good("transfers", "--size", "200", "--no-rates", "--chunks", "4", *QUICK, "--json", self.path("t.json"))
+        self.run_good("transfers", "--size", "200", "--no-rates", "--chunks", "4", "--overlap-cpu", *QUICK,
+                      "--json", self.path("t.json"))
         timelines = self.load("t.json")["timelines"]
-        self.assertEqual(len(timelines), 2 * (len(DEVICES) - 1))
+        self.assertEqual(len([t for t in timelines if "+" not in t["device"]]), 2 * (len(DEVICES) - 1))
         for timeline in timelines:
-            self.assertGreater(timeline["share"], 0)
+            helped = timeline["device"].endswith("+cpu")
+            self.assertEqual("gain" in timeline, helped)
+            self.assertEqual("share" in timeline, not helped)  # of lanes that carry less it says nothing
+            self.assertGreater(timeline["gain" if helped else "share"], 0)
             slack = timeline["seconds"] / 50 + 1e-5
-            for lane in ("copy in", "kernel", "copy out"):
+            for lane in ("copy in", "kernel", "copy out", "cpu"):
                 spans = [s for s in timeline["spans"] if s["lane"] == lane]
                 if lane in ("copy in", "kernel"):
                     self.assertEqual([s["index"] for s in spans], [0, 1, 2, 3])

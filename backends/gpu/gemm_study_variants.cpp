@@ -57,8 +57,8 @@ struct Threads {
 };
 constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
 
-/// Of f64 the depth tw=16 has every thread shape, and threads=16x8 every depth: document 002 swept
-/// one at a time. Of f32, which it doesn't have, there are the two shapes that it compared.
+/// f64: the depth tw=16 has every thread shape, and threads=16x8 every depth, since document 002
+/// swept one at a time. f32, which it doesn't have: the two shapes that it compared.
 bool ilp16_exists(const int* macro) {
   constexpr int kSixteenDeep = 1;
   const bool f64 = macro[0] == 1;

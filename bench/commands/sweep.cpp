@@ -238,7 +238,7 @@ class Sweep {
   /// Into the table, or out of it, and into the JSON.
   void keep(const Device& device, Swept& swept, const Tuned& row) {
     // Other rungs may beat the time that a few couldn't: only a whole sweep shows that there is
-    // no gain. Of few rungs, the saved one has been measured and is none.
+    // no gain. Where few were asked for, the saved one has been measured and is none.
     const bool gain = !row.rung.empty(), decides = gain || o_.rungs.empty();
     const std::string saved = o_.best ? saved_rung(device, row.call) : "";
     const bool kept = o_.best && decides && save(device, row);

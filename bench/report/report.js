@@ -325,7 +325,9 @@
   const timelines = extras("timelines", ["operation", "dtype", "shape", "device", "memory"]);
   function overlap(t) {
     const spans = t.spans ?? [], lanes = once(spans.map(({ lane }) => lane));
-    const note = is(t.share) ? `The slower of link and kernel takes ${percent(t.share).text} of that alone.` : "";
+    const rows = () => `With the cpu on ${percent(t.cpu_rows).text} of the rows`;
+    const note = is(t.gain) ? `${rows()} it is ${ratio(t.gain).text} as fast as without.`
+      : is(t.share) ? `The slower of link and kernel takes ${percent(t.share).text} of that alone.` : "";
     return { title: `${t.operation} ${t.dtype} ${sizeOf(t.operation, t.shape)} on ${on(t.run, t.device)}, ${t.memory}`,
       note: `${withUnit(t.seconds, "s")}. ${note}`, kind: "spans", unit: "s", y: "time", x: "", labels: lanes,
       series: lanes.map((lane, slot) => ({ label: lane, slot, spans: spans.filter((span) => span.lane === lane) })) };

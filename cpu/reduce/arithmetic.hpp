@@ -158,10 +158,12 @@ auto with_float(std::uint32_t dtype, Body&& body) {
   return dtype == TRINE_F32 ? body(0.0f) : body(0.0);
 }
 
-template <class Body>
+// The map of elements of T. An unsigned integer is its own magnitude.
+template <class T, class Body>
 void with_map(std::uint32_t map, Body&& body) {
   switch (map) {
-    case TRINE_ABS: return body.template operator()<TRINE_ABS>();
+    case TRINE_ABS:
+      return body.template operator() < std::is_unsigned_v<T> ? TRINE_IDENTITY : TRINE_ABS > ();
     case TRINE_SQUARE: return body.template operator()<TRINE_SQUARE>();
     default: return body.template operator()<TRINE_IDENTITY>();
   }

@@ -166,16 +166,17 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
 FoldWork fold_work(const Problem& p) {
   FoldWork work{};
   with_dtype(p.dtype, [&]<class T>() {
-    with_map(p.map, [&]<trine_map M>() {
-      switch (p.function) {
-        case TRINE_SUM:
-          if constexpr (!is_float<T>) work = kWork<T, Total<T, M>>;
-          return;
-        case TRINE_PROD: work = kWork<T, Tree<T, M>>; return;
-        case TRINE_MIN: work = kWork<T, Extreme<T, M, false, false>>; return;
-        case TRINE_MAX: work = kWork<T, Extreme<T, M, true, false>>; return;
-        case TRINE_ARGMIN: work = kWork<T, Extreme<T, M, false, true>>; return;
-        case TRINE_ARGMAX: work = kWork<T, Extreme<T, M, true, true>>; return;
+    with_map<T>(p.map, [&]<trine_map M>() {
+      if (p.function == TRINE_SUM) {
+        if constexpr (!is_float<T>) work = kWork<T, Total<T, M>>;
+      } else if constexpr (M != TRINE_SQUARE) {
+        switch (p.function) {
+          case TRINE_PROD: work = kWork<T, Tree<T, M>>; return;
+          case TRINE_MIN: work = kWork<T, Extreme<T, M, false, false>>; return;
+          case TRINE_MAX: work = kWork<T, Extreme<T, M, true, false>>; return;
+          case TRINE_ARGMIN: work = kWork<T, Extreme<T, M, false, true>>; return;
+          case TRINE_ARGMAX: work = kWork<T, Extreme<T, M, true, true>>; return;
+        }
       }
     });
   });

@@ -102,7 +102,7 @@ struct PlaceFold {
 template <class Body>
 void with_fold(const Problem& p, Body&& body) {
   with_dtype(p.dtype, [&]<class T>() {
-    with_map(p.map, [&]<trine_map M>() {
+    with_map<T>(p.map, [&]<trine_map M>() {
       if (p.function == TRINE_SUM) {
         if constexpr (!is_float<T>) {
           body.template operator()<SumFold<T, M, std::uint64_t>>();

@@ -54,10 +54,11 @@ struct Lanes : States<R> {
 
 FoldWork lanes_work(const Problem& p) {
   FoldWork work{};
-  with_map(p.map, [&]<trine_map M>() {
+  with_map<float>(p.map, [&]<trine_map M>() {
     const auto take = [&]<class T, class R>(T, R) {
-      work = p.function == TRINE_PROD ? kWork<T, Lanes<T, M, R, true>>
-                                      : kWork<T, Lanes<T, M, R, false>>;
+      work = kWork<T, Lanes<T, M, R, false>>;
+      if constexpr (M != TRINE_SQUARE)
+        if (p.function == TRINE_PROD) work = kWork<T, Lanes<T, M, R, true>>;
     };
     if (p.dtype == TRINE_F64) return take(0.0, 0.0);
     if (p.result_dtype == TRINE_F64) return take(0.0f, 0.0);

@@ -47,7 +47,9 @@ constexpr trine_parameter kWarpParameters[] = {{sizeof(trine_parameter), std::si
                                                 std::size(kWarpTiles) - 1, "tile",
                                                 kWarpTileNames.data()}};
 constexpr Macro kWarpMacros[] = {
-    {"T", kFourBytes}, {"TILE", kWarpTileNames, kWarpConstants, role_constant<kWarpTiles>}};
+    {"T", kFourBytes},
+    {"TILE", kWarpTileNames, kWarpConstants, role_constant<kWarpTiles>},
+    {"CONTINUED", kNoYes}};
 
 bool warp_exists(const int* macro) {
   return macro[0] == 0 || (kWarpTiles[macro[1]].forms & kIntegers) != 0;
@@ -69,6 +71,7 @@ void warp_plan(const Request& request, Plan& plan) {
   const Problem p(op);
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
   plan.macro[1] = request.selection.values[0];
+  plan.macro[2] = p.continues ? 1 : 0;
   const int64_t lanes = kWarpRung.rows(tile) + kWarpRung.cols(tile) + 2 * kPadding;
   add_role_tiles<kWarpRung>(op, p, tile, tile.depth * lanes, plan);
 }
@@ -94,11 +97,13 @@ constexpr Macro kTensorMacros[] = {
     {"T", kDoubleOrAccurate},
     {"TILE", kTensorTileNames, kTensorConstants, role_constant<kTensorTiles>},
     {"LAYOUT", kLayouts},
-    {"ODD", kNoYes}};
+    {"ODD", kNoYes},
+    {"CONTINUED", kNoYes}};
 
-/// No kernel has two of the forms.
+/// No kernel has two of the forms, and none of them has chains that begin at C.
 bool tensor_exists(const int* macro) {
   const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u);
+  if (macro[4] == 1) return asked == 0;
   return (kTensorTiles[macro[1]].forms & asked) == asked && asked != kEvery;
 }
 
@@ -144,13 +149,13 @@ void tensor_plan(const Request& request, Plan& plan) {
   const RoleTile& tile = tile_of<kTensorRung>(request);
   const Problem p(op);
   const bool widens = op.dtype == TRINE_F32;
-  // Chains of the forms begin at 0.
   const bool odd = !widens && !p.continues && (tile.forms & kOddRows) != 0 &&
                    takes_odd_form(p, request.target.backend);
   plan.macro[0] = widens ? 1 : 0;
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
   plan.macro[3] = odd ? 1 : 0;
+  plan.macro[4] = p.continues ? 1 : 0;
   const auto panel = [&](int64_t size) {
     return widens ? widened_panel(size) : tensor_panel(size, tile.depth, odd);
   };

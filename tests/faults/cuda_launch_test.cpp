@@ -267,7 +267,7 @@ TEST_F(CudaLaunchOfAll, a_default_that_does_not_run_here_leaves_the_call_to_the_
     for (size_t l = before; l < fake_cuda::launches().size(); ++l)
       if (fake_cuda::launches()[l].name.starts_with("tensor"))
         tried = fake_cuda::launches()[l].name;
-    EXPECT_EQ(tried, shared > 163840 ? "tensor_specialized__double_128x64_nt_1" : "");
+    EXPECT_EQ(tried, shared > 163840 ? "tensor_specialized__double_128x64_nt_1_0" : "");
   }
   fake_cuda::reset();
   trine::gpu::forget_checks();

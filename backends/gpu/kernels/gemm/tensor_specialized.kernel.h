@@ -18,7 +18,6 @@
 // ODD: the form for rows of A, B or C that are an odd number of elements apart; even ones are 0 to
 // 2.6 % faster without it.
 #define ODD_ROWS ODD
-#define CONTINUES (WIDTH == 2 && !ODD)
 enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128 };
 #define STEP (STEPS / 2)
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)

@@ -25,8 +25,8 @@ static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 #define TILE_OF_A (a + a_offset + (tile.batch * a_batch) + (i0 * a_row))
 #define TILE_OF_B (b + b_offset + (tile.batch * b_batch) + (j0 * b_col))
 
-// CONTINUES 1: chains may begin at C, which is read while the first stages are on their way. The
-// question at run time costs the loop nothing. Columns of C are neighbours, or there is one.
+// CONTINUED 1: chains begin at C, which is read while the first stages are on their way. Columns of
+// C are neighbours, or there is one.
 #define BLOCK_OF_C                                                                               \
   c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col), c_row, i1 - i0 - row, \
       m - i0 - row, j1 - j0 - col, n - j0 - col
@@ -136,7 +136,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
 #pragma unroll
     for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
   await_earlier_launches();
-#if CONTINUES
+#if CONTINUED
   if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane, flags);
 #endif
   multiply_panels(acc, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane),

@@ -18,7 +18,6 @@ enum { COPIER_REGISTERS = MULTIPLIER_REGISTERS ? 40 : 0, BY_LINES = BREADTH == 8
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
-#define CONTINUES 1
 #include "stream.h"
 #include "warp_block.h"
 #include "warp_roles.h"

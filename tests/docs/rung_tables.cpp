@@ -18,8 +18,7 @@ const char* promise(uint32_t numerics) {
 void print_gpu(const char* backend, uint32_t mask, const char* name, uint32_t operation) {
   for (const trine::gpu::Variant& rung : trine::gpu::variants_of(operation)) {
     if ((rung.backends & mask) == 0) continue;
-    std::printf("%s	%s	%s	%s	%s	%s	%s	%s
-", backend, name, rung.name, rung.file,
+    std::printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", backend, name, rung.name, rung.file,
                 promise(rung.numerics), rung.summary, rung.requirement ? rung.requirement : "",
                 rung.default_for ? rung.default_for : "");
   }

@@ -90,10 +90,8 @@ DEVICE ulong add_chunk(Expansion* sum, T* x, uint* flags) {
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
       const uint one = special_flags(x[k]);
-      if (one) {
-        *flags |= one | FLAG_NOT_MINUS_ZERO;
-        x[k] = (T)-0.0;
-      }
+      *flags |= one ? one | FLAG_NOT_MINUS_ZERO : 0u;  // not behind the question below: it spills
+      if (one) x[k] = (T)-0.0;
     }
   }
 #pragma unroll

@@ -126,9 +126,6 @@ struct Queue final : trine_queue {
     uint32_t dynamic_bytes;  // what the function is allowed by now
   };
   Kernel& kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, const gpu::Launch& launch);
-  /// Throws where the program captures the stream into a graph: `what` can't be then, `instead`
-  /// what to do.
-  void refuse_capture(const char* what, const char* instead);
   void copy_row(const trine_copy& copy) override;
   bool copy_box(const trine_copy& copy) override;
   void await_turn(const trine_copy& copy, uint64_t bytes);

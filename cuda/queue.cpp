@@ -52,13 +52,6 @@ bool Queue::is_captured() {
   return capture != 0;
 }
 
-void Queue::refuse_capture(const char* what, const char* instead) {
-  if (!is_captured()) return;
-  kit::fail(TRINE_UNSUPPORTED,
-            "cuda:%d: %s, which can't be while the stream is captured into a graph; %s",
-            device_.index, what, instead);
-}
-
 // --- Copies -------------------------------------------------------------------------------------
 
 // The driver reads host memory that it hasn't pinned at the call, whatever comes before on the
@@ -67,8 +60,12 @@ void Queue::await_turn(const trine_copy& copy, uint64_t bytes) {
   if (copy.direction != TRINE_HOST_TO_DEVICE) return;
   const auto* begin = static_cast<const char*>(copy.source) + copy.source_offset;
   if (is_pinned(begin, bytes)) return;
-  refuse_capture("a copy from host memory that isn't pinned must wait for its stream",
-                 "pin the memory, wrap it in a buffer, or copy outside of the capture");
+  if (is_captured())
+    kit::fail(TRINE_UNSUPPORTED,
+              "cuda:%d: a copy from host memory that isn't pinned must wait for its stream, which "
+              "can't be while the stream is captured into a graph; pin the memory, wrap it in a "
+              "buffer, or copy outside of the capture",
+              device_.index);
   device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 

@@ -1,6 +1,7 @@
 #include "direct.hpp"
 
 #include <bit>
+#include <map>
 #include <numeric>
 
 namespace trine::python {
@@ -8,30 +9,19 @@ namespace {
 
 /// NumPy's own names, looked up once and kept for the process.
 struct Numpy {
-  nb::object ndarray, empty, float32, float64, int32, int64, uint32, uint64;
+  nb::module_ module = nb::module_::import_("numpy");
+  nb::object ndarray = module.attr("ndarray"), empty = module.attr("empty");
+  std::map<Dtype, nb::object> scalars;
 
-  static const Numpy& get() {
-    static const Numpy& all = *new Numpy;
+  static Numpy& get() {
+    static Numpy& all = *new Numpy;
     return all;
   }
-  const nb::object& scalar(Dtype dtype) const {
-    switch (dtype) {
-      case Dtype::f32: return float32;
-      case Dtype::f64: return float64;
-      case Dtype::i32: return int32;
-      case Dtype::i64: return int64;
-      case Dtype::u32: return uint32;
-      default: return uint64;
-    }
-  }
-
- private:
-  Numpy() {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    ndarray = numpy.attr("ndarray"), empty = numpy.attr("empty");
-    float32 = numpy.attr("float32"), float64 = numpy.attr("float64");
-    int32 = numpy.attr("int32"), int64 = numpy.attr("int64");
-    uint32 = numpy.attr("uint32"), uint64 = numpy.attr("uint64");
+  /// The type of its scalars of a dtype.
+  const nb::object& scalar(Dtype dtype) {
+    nb::object& known = scalars[dtype];
+    if (!known) known = module.attr(name_of(dtype).c_str());
+    return known;
   }
 };
 

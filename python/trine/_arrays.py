@@ -107,7 +107,10 @@ def _exchanged(x: Any, writable: bool) -> _trine.Array | None:
 def _on_cuda(x: Any) -> bool:
     """Whether a producer of DLPack says that its memory is a CUDA device's, or managed."""
     device = _protocol(x, "__dlpack_device__")
-    return device is not None and int(device()[0]) in (2, 13)
+    try:
+        return device is not None and int(device()[0]) in (2, 13)
+    except Exception as error:
+        raise _said_by(x, "__dlpack_device__", error) from error
 
 
 def _of_dlpack(x: Any, export: Any, writable: bool) -> _trine.Array:
@@ -243,35 +246,30 @@ def dtype_of(a: _trine.Array) -> Any:
 def empty(like: Any, a: _trine.Array, shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Any:
     """An array for results, where `like` lies, which is read as `a`: in host memory NumPy's, else of the
     same library."""
-    if a.device is None and (numpys := _numpys(dtype)) is not None:
-        return numpy.empty(shape, numpys, order)
+    if a.device is None and _is_numpys(dtype):
+        return numpy.empty(shape, dtype, order)
     if _is_pyopencl(like):
         return type(like)(like.queue, shape, numpy.dtype(dtype), order=order)
     library = _namespace(like)
-    if hasattr(like, "new_empty") and order == "C" and hasattr(library, dtype):  # torch
-        return like.new_empty(shape, dtype=getattr(library, dtype))
     if order != "C" or not hasattr(library, "empty") or not hasattr(library, dtype):
         raise ArgumentError(
             f"Trine can't make an array of {dtype} for a {_kind(like)} in the order {order}; give it "
             "one by out=."
         )
+    if hasattr(like, "new_empty"):  # torch
+        return like.new_empty(shape, dtype=getattr(library, dtype))
     if hasattr(like, "get"):  # cupy
         with like.device:
             return library.empty(shape, dtype)
     return library.empty(shape, dtype=getattr(library, dtype), device=like.device)
 
 
-_NUMPYS = {name: numpy.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint32", "uint64")}
-
-
-def _numpys(dtype: Any) -> numpy.dtype[Any] | None:
-    """NumPy's dtype; None of bfloat16, unless a library has given it to NumPy."""
-    if (known := _NUMPYS.get(dtype)) is not None:
-        return known
+def _is_numpys(dtype: Any) -> bool:
+    """Whether NumPy has the dtype: not bfloat16, unless a library has given it to NumPy."""
     try:
-        return numpy.dtype(dtype)
+        return numpy.dtype(dtype) is not None
     except TypeError:
-        return None
+        return False
 
 
 def returned(result: Any, like: Any) -> Any:

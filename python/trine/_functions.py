@@ -130,13 +130,12 @@ def _reduce(
     b = None if second is None else array(second)
     if b is not None and a.shape != b.shape:
         raise ArgumentError(f"dot: x has the shape {a.shape}, y has {b.shape}.")
-    given = a.shape
-    axes = _axes(axis, len(given))
-    if 0 in given and function not in ("sum", "prod") and builtins.any(given[d] == 0 for d in axes):
-        raise ArgumentError(f"{function} of no elements: axis {axis} of the shape {given} is empty.")
-    shape: tuple[int, ...] = ()
-    if axis is not None or keepdims:
-        shape = tuple(1 if d in axes else n for d, n in enumerate(given) if keepdims or d not in axes)
+    axes = _axes(axis, len(a.shape))
+    if function not in ("sum", "prod") and builtins.any(a.shape[d] == 0 for d in axes):
+        raise ArgumentError(
+            f"{function} of no elements: axis {axis} of the shape {a.shape} is empty."
+        )
+    shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdims or d not in axes)
     name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
     result, target = _target(out, x, a, shape, name)
     answer = _trine.reduce(function, map, a, b, target, axes, keepdims, call)

@@ -199,6 +199,9 @@ class Protocols(Refusing):
         for error in (self.GRAD, BufferError("conjugate bit"), TypeError("no keyword")):
             x = raising("__dlpack__", error, calls=True)
             self.assertIs(self.refused(f"__dlpack__ raised {type(error).__name__}", x).__cause__, error)
+            x = raising("__dlpack_device__", error, calls=True)
+            x.__dlpack__ = lambda **_: None
+            self.assertIs(self.refused(f"__dlpack_device__ raised {type(error).__name__}", x).__cause__, error)
 
     def test_a_tensor_that_requires_grad(self):
         x = raising("__cuda_array_interface__", self.GRAD, requires_grad=True)

@@ -4,9 +4,10 @@
 /// Operations and copies take views.
 ///
 /// Thread safety: a Buffer may be used from any thread. The program sets the order of accesses to
-/// its memory, by one queue or by events. Lifetime: the last handle of a buffer may be dropped
-/// while work with it is in flight. Its memory is freed when the queues that use it have passed
-/// that work.
+/// its memory, by one queue or by events.
+///
+/// Lifetime: the last handle of a buffer may be dropped while work with it is in flight. Its memory
+/// is freed when the queues that use it have passed that work.
 #pragma once
 
 #include <trine/fitting.hpp>

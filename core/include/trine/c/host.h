@@ -85,9 +85,8 @@ typedef struct trine_options_t {
 /// is written to `result`, an object of trine_result_dtype(function, TRINE_IDENTITY, values.dtype):
 /// for sum and prod of integers 64 bits, for argmin and argmax int64_t. No elements: 0, 1, the
 /// largest or smallest value, -1.
-/// - sum: of floats exact, rounded once; of integers modulo 2^64. prod: of floats one fixed tree;
-/// of
-///   integers modulo 2^64.
+/// - sum: floats exact, rounded once; integers modulo 2^64.
+/// - prod: floats by one fixed tree; integers modulo 2^64.
 /// - min, max: NaN if there is one. argmin, argmax: the lowest index of the extremum, or of the
 ///   first NaN, in row-major order of the view.
 /// ```c

@@ -162,10 +162,13 @@ std::string name_of(Dtype dtype) {
   return known == std::end(kKnown) ? "" : std::string(known->name);
 }
 
-std::string known_dtypes() {
-  std::string all;
-  for (const Known& known : kKnown) all += (all.empty() ? "" : ", ") + std::string(known.name);
-  return all;
+const std::string& known_dtypes() {
+  static const std::string& words = *new std::string([] {
+    std::string all;
+    for (const Known& known : kKnown) all += (all.empty() ? "" : ", ") + std::string(known.name);
+    return all;
+  }());
+  return words;
 }
 
 void Array::set_dtype(std::string name, int64_t bytes) {

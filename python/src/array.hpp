@@ -122,7 +122,7 @@ class Array {
 };
 
 /// "float32, float64, …": the dtypes that Trine computes with.
-std::string known_dtypes();
+const std::string& known_dtypes();
 
 /// Throws Error (invalid_argument) with the parts of a sentence.
 template <class... Parts>

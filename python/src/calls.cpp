@@ -31,11 +31,11 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
     return place(operation(views({})), device ? Where::device : call.where, call.repeats, named);
   }
   if (device) {
-    ordered.begin();
-    each_part(plan.parts, [&](const auto& first) {
-      trine::run(ordered.queue(), operation(views(first)), call.rung);
+    ordered.run([&] {
+      each_part(plan.parts, [&](const auto& first) {
+        trine::run(ordered.queue(), operation(views(first)), call.rung);
+      });
     });
-    ordered.end();
     return {};
   }
   const HostOptions options{

@@ -56,7 +56,7 @@ void Plan::check_output() const {
              "; an output may share no memory with an input.");
 }
 
-void Plan::check_numbers(const char* done, const std::string& can) const {
+void Plan::check_numbers(const char* done, std::string_view can) const {
   for (const auto& [name, array] : arrays)
     if (!array->is_number())
       refuse(operation, ": ", name, ": ", array->dtype_name(), " can't be ", done, "; ", can,

@@ -57,7 +57,7 @@ struct Plan {
   void check_output() const;
   /// Refuses elements that Trine only moves; `done` and `can` are the words for what they can't be,
   /// and which can.
-  void check_numbers(const char* done, const std::string& can) const;
+  void check_numbers(const char* done, std::string_view can) const;
   /// The device of the arrays, empty for the host's memory; `call` may not name another.
   const Device& device(const Call& call) const;
 };

@@ -22,7 +22,12 @@ class Adder {
                                            ": of data on a device, Trine chooses the rung; '" +
                                            call.rung + "' can't be asked for.");
     options_ = {.device = call.device, .rung = call.rung, .numerics = call.numerics};
-    if (device_) ordered_.begin();
+  }
+
+  /// work() adds and writes, in the order of the arrays' other work.
+  template <class Work>
+  void run(Work&& work) {
+    device_ ? ordered_.run(work) : work();
   }
 
   /// Adds the part whose elements begin at `first`; of two arrays their products.
@@ -50,9 +55,6 @@ class Adder {
       fill(ordered_.queue(), plan_.on_device(at, buffers_)[last], &result);
     else
       std::memcpy(plan_.output().host(at[last]), &result, size_of(plan_.output().dtype()));
-  }
-  void end() {
-    if (device_) ordered_.end();
   }
 
  private:
@@ -89,7 +91,7 @@ void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<
     exactly.numerics = Numerics::reproducible;  // one of any orders
   Adder adder(plan, exactly);
   std::vector<uint64_t> results;
-  each_part(kept, [&](const auto& result_at) {
+  const auto reduce_one = [&](const auto& result_at) {
     Partial partial = none;
     ExactSum sum;
     int64_t index = 0;
@@ -104,10 +106,12 @@ void reduce_in_states(Plan& plan, Function function, Map map, const std::vector<
     else
       partial.result(output.dtype(), &value);
     results.push_back(value);
+  };
+  adder.run([&] {
+    each_part(kept, reduce_one);
+    auto next = results.begin();  // all are there: nothing but a device fails any more
+    each_part(kept, [&](const auto& at) { adder.write(*next++, at); });
   });
-  auto next = results.begin();  // all are there: nothing but a device fails any more
-  each_part(kept, [&](const auto& at) { adder.write(*next++, at); });
-  adder.end();
 }
 
 void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
@@ -122,7 +126,9 @@ void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call
   ExactSum part;
   {
     Adder adder(plan, call);
-    each_part(axes, [&](const auto& first) { adder.add(part, map, second != nullptr, first); });
+    adder.run([&] {
+      each_part(axes, [&](const auto& first) { adder.add(part, map, second != nullptr, first); });
+    });
   }
   sum.merge(part);  // with the interpreter's lock again
 }
@@ -138,9 +144,11 @@ void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
   Partial part(partial.function(), partial.dtype(), partial.map());
   {
     Adder adder(plan, call);
-    each_part(axes, [&](const auto& at) {
-      adder.add(part, first, at);
-      first += row.extent * inner.extent;  // after the call, which refuses what overflows
+    adder.run([&] {
+      each_part(axes, [&](const auto& at) {
+        adder.add(part, first, at);
+        first += row.extent * inner.extent;  // after the call, which refuses what overflows
+      });
     });
   }
   partial.merge(part);  // with the interpreter's lock again

@@ -83,6 +83,12 @@ void Ordered::begin() {
   for (Queue& other : others_) queue_.wait(other.record());
 }
 
+void Ordered::finish() noexcept {
+  try {
+    queue_.wait();
+  } catch (const Error&) {}  // the caller is told of the failure before it
+}
+
 void Ordered::end() {
   if (waits_) return queue_.wait();
   if (keeps_) end_ = queue_.record();

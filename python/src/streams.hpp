@@ -18,11 +18,25 @@ class Ordered {
   Ordered(const Ordered&) = delete;
 
   Queue& queue() { return queue_; }
-  /// Without the lock, before the call's work is enqueued and after it.
-  void begin();
-  void end();
+  /// Without the lock: work() enqueues what has its place in that order. Where it fails midway, the
+  /// host waits for what has been enqueued.
+  template <class Work>
+  void run(Work&& work) {
+    try {
+      begin();
+      work();
+      end();
+    } catch (...) {
+      finish();
+      throw;
+    }
+  }
 
  private:
+  void begin();
+  void end();
+  void finish() noexcept;
+
   std::vector<const Array*> arrays_;
   Queue queue_;
   std::vector<Queue> others_;  ///< of the arrays that are ready on other streams

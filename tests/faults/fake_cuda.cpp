@@ -184,9 +184,7 @@ Result wait_event(Stream stream, NativeEvent event, unsigned) {
   if (const Result code = ready()) return code;
   if (!state.events.contains(event)) return kInvalidHandle;
   note(Enqueued::kWait, stream, event);
-  return enqueue(stream, [event, until = event->recorded] {
-    return !state.events.contains(event) || event->passed >= until;
-  });
+  return enqueue(stream, [event, until = event->recorded] { return event->passed >= until; });
 }
 Result wait_value(Stream stream, Pointer at, uint32_t value, unsigned) {
   const Lock lock(state.mutex);
@@ -211,7 +209,7 @@ Result event_destroy(NativeEvent event) {
   const Lock lock(state.mutex);
   pump();
   if (!state.events.erase(event)) return kInvalidHandle;
-  delete event;
+  state.destroyed_events.emplace_back(event);
   return kSuccess;
 }
 Result event_record(NativeEvent event, Stream stream) {
@@ -221,7 +219,6 @@ Result event_record(NativeEvent event, Stream stream) {
   note(Enqueued::kRecord, stream, event);
   const long number = ++event->recorded;
   return enqueue_at_once(stream, [event, number] {
-    if (!state.events.contains(event)) return;
     event->passed = number;
     event->time = state.clock += 1;
   });
@@ -352,6 +349,7 @@ void reset() {
   for (const auto& [block, bytes] : state.memory) std::free(block);
   state.streams.clear();
   state.events.clear();
+  state.destroyed_events.clear();
   state.memory.clear();
   state.pinned.clear();
   state.registered.clear();

@@ -82,6 +82,7 @@ Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, u
     launch.arguments.push_back(value);
   }
   state.launches.push_back(launch);
+  note(Enqueued::kLaunch, stream);
   return enqueue_at_once(stream, [launch] { compute(launch); });
 }
 

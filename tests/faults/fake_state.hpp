@@ -14,7 +14,7 @@
 namespace trine::cuda {  // the driver's handles are pointers to these
 /// What was enqueued, in the order of the calls, and when the host waited for a stream.
 struct Enqueued {
-  enum What { kCopyIn, kCopyOut, kRecord, kWait, kHostWaits } what;
+  enum What { kCopyIn, kCopyOut, kRecord, kWait, kHostWaits, kLaunch } what;
   Stream stream;
   NativeEvent event;  // of a record or a wait
 };
@@ -59,7 +59,8 @@ struct State {
   int version = 13000, major = 9, minor = 0, shared = 232448, broken = 0;
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
-  std::map<char*, std::size_t> memory;  // device and pinned
+  std::vector<std::unique_ptr<CUevent_st>> destroyed_events;  // streams may still come to them
+  std::map<char*, std::size_t> memory;                        // device and pinned
   std::multiset<std::size_t>
       unused;  // blocks of the pool, by size; it keeps them until somebody waits
   std::set<char*> pinned;

@@ -14,7 +14,7 @@ constexpr std::size_t kLine = 64;
 
 trine_status make_buffer(trine_device* device, trine_memory_kind kind, void* memory,
                          std::uint64_t bytes, bool owned, trine_buffer** buffer) {
-  return checked(
+  return kit::guard(
       [&] { *buffer = new trine_buffer{{}, retain(device), kind, memory, bytes, owned}; });
 }
 
@@ -58,7 +58,7 @@ void buffer_free(trine_buffer* buffer) {
 }
 
 trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
-  return checked([&] {
+  return kit::guard([&] {
     void* const memory = buffer->memory;
     const trine_buffer_facts known{sizeof known,  buffer->kind,
                                    memory,        memory,

@@ -39,6 +39,12 @@ std::optional<Array> directly(nb::handle x, bool writable) {
   return {};
 }
 
+/// A new array of torch beside `like`, of its dtype; none of other libraries.
+nb::object beside(nb::handle like, const Array& read, const nb::tuple& shape) {
+  if (!read.device() || !nb::hasattr(like, "new_empty")) return nb::none();
+  return like.attr("new_empty")(shape);
+}
+
 /// A scalar of NumPy's with these bits, of a dtype that is no larger.
 nb::object scalar_of(Dtype dtype, uint64_t bits) {
   const nb::object& type = Numpy::get().scalar(dtype);
@@ -62,17 +68,18 @@ nb::object reduce_whole(const std::string& function, const std::string& map, nb:
   const Map mapped = parse_map(map);
   std::vector<size_t> axes(input->rank());
   std::iota(axes.begin(), axes.end(), size_t{0});
-  if (!out.is_none()) {
-    const std::optional<Array> output = directly(out, true);
-    if (!output || output->rank() != 0) return nb::none();
-    reduce(asked, mapped, *input, nullptr, *output, axes, false, call);
-    return out;
-  }
-  if (!is_numpys(x)) return nb::none();
   const Dtype dtype = result_dtype(asked, mapped, input->dtype());
-  uint64_t value = 0;
-  reduce(asked, mapped, *input, nullptr, Array::scalar(&value, dtype), axes, false, call);
-  return scalar_of(dtype, value);
+  if (out.is_none() && is_numpys(x)) {
+    uint64_t value = 0;
+    reduce(asked, mapped, *input, nullptr, Array::scalar(&value, dtype), axes, false, call);
+    return scalar_of(dtype, value);
+  }
+  if (out.is_none() && dtype == input->dtype()) out = beside(x, *input, nb::make_tuple());
+  if (out.is_none()) return out;
+  const std::optional<Array> output = directly(out, true);
+  if (!output || output->rank() != 0) return nb::none();
+  reduce(asked, mapped, *input, nullptr, *output, axes, false, call);
+  return out;
 }
 
 nb::object multiply_two(double alpha, nb::handle a, nb::handle b, double beta, nb::object out,
@@ -86,12 +93,10 @@ nb::object multiply_two(double alpha, nb::handle a, nb::handle b, double beta, n
     return nb::none();
   if (out.is_none()) {
     const nb::tuple shape = nb::make_tuple(m, n);
-    if (is_numpys(a) && is_numpys(b))
-      out = Numpy::get().empty(shape, Numpy::get().scalar(left->dtype()));
-    else if (left->device() && nb::hasattr(a, "new_empty"))  // torch
-      out = a.attr("new_empty")(shape);
-    else
-      return nb::none();
+    out = is_numpys(a) && is_numpys(b)
+              ? Numpy::get().empty(shape, Numpy::get().scalar(left->dtype()))
+              : beside(a, *left, shape);
+    if (out.is_none()) return out;
   }
   const std::optional<Array> output = directly(out, true);
   if (!output || output->shape() != std::vector<int64_t>{m, n}) return nb::none();

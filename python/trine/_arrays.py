@@ -181,7 +181,7 @@ def _of_pyopencl(x: Any) -> _trine.Array:
 
 
 def _of_cuda(x: Any, facts: Any, writable: bool) -> _trine.Array:
-    """An array of CUDA memory without DLPack. The interface tells no device: the first is taken."""
+    """An array of CUDA memory without DLPack."""
     try:
         address, read_only = facts["data"]
         dtype, shape, strides = numpy.dtype(facts["typestr"]), facts["shape"], facts.get("strides")

@@ -108,7 +108,16 @@ def _target(
     return result, target
 
 
-def _reduce(
+def _reduce(function: str, x: Any, axis: Axis, how: Any, dtype: Any = None) -> Any:
+    """A reduction with the keywords `how`; the most frequent one, without any, is the quickest."""
+    if axis is dtype is None and not how and asking.how is None:
+        result = _trine.reduce_whole(function, "identity", x, None, _PLAIN)
+        if result is not None:
+            return result
+    return _reduced(function, x, axis, dtype, **how)
+
+
+def _reduced(
     function: str,
     x: Any,
     axis: Axis,
@@ -147,32 +156,32 @@ def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, **how: Unpack[Reduct
 
     dtype may be float64 for float32 elements. Further keywords: see Reduction and How.
     """
-    return _reduce("sum", x, axis, dtype, **how)
+    return _reduce("sum", x, axis, how, dtype)
 
 
 def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, **how: Unpack[Reduction]) -> Any:
     """The product over `axis`: of floats by one fixed tree, of integers in 64 bits; of none 1."""
-    return _reduce("prod", x, axis, dtype, **how)
+    return _reduce("prod", x, axis, how, dtype)
 
 
 def min(x: Any, /, axis: Axis = None, **how: Unpack[Reduction]) -> Any:
     """The smallest element over `axis`, of which there must be one; NaN wins, -0 is below +0."""
-    return _reduce("min", x, axis, **how)
+    return _reduce("min", x, axis, how)
 
 
 def max(x: Any, /, axis: Axis = None, **how: Unpack[Reduction]) -> Any:
     """The largest element over `axis`, of which there must be one; NaN wins, +0 is above -0."""
-    return _reduce("max", x, axis, **how)
+    return _reduce("max", x, axis, how)
 
 
 def argmin(x: Any, /, axis: int | None = None, **how: Unpack[Reduction]) -> Any:
     """The lowest position of the smallest element, or of the first NaN."""
-    return _reduce("argmin", x, axis, **how)
+    return _reduce("argmin", x, axis, how)
 
 
 def argmax(x: Any, /, axis: int | None = None, **how: Unpack[Reduction]) -> Any:
     """The lowest position of the largest element, or of the first NaN."""
-    return _reduce("argmax", x, axis, **how)
+    return _reduce("argmax", x, axis, how)
 
 
 def dot(
@@ -196,7 +205,7 @@ def dot(
                 "dot: without axis= it takes vectors; numpy.dot of matrices is matmul()."
             )
         axis = None
-    return _reduce("sum", x, axis, dtype, y, map="product", out=out, keepdims=keepdims, **how)
+    return _reduced("sum", x, axis, dtype, y, map="product", out=out, keepdims=keepdims, **how)
 
 
 def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
@@ -225,16 +234,16 @@ def norm(
         double = "float64"
     elif a.dtype != "float64":
         raise ArgumentError(f"norm: it takes float32 and float64, not {a.dtype}.")
-    squares = _reduce("sum", x, axis, double, map="square", keepdims=True, **how)
+    squares = _reduced("sum", x, axis, double, map="square", keepdims=True, **how)
     if asking.how is not None:
         return squares
     sums, scale = on_host(squares), numpy.ones(())
     in_range = numpy.all((sums >= _TINY) & (sums <= _HUGE))
     if not (in_range or double or 0 in a.shape):
-        largest = on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how))
+        largest = on_host(_reduced("max", x, axis, map="abs", keepdims=True, **how))
         exponents = numpy.frexp(numpy.where(numpy.isfinite(largest), largest, 0))[1]
         scale = numpy.ldexp(1.0, exponents // 2)
-        sums = on_host(_reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
+        sums = on_host(_reduced("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
     roots = (numpy.sqrt(sums) * scale * scale).astype(a.dtype)
     axes = [] if keepdims else _axes(axis, roots.ndim)
     roots = roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])

@@ -324,6 +324,12 @@ class Others(unittest.TestCase):
         trine.sum(x, out=out, stream=stream)
         stream.synchronize()
         self.assertEqual(float(out.copy_to_host()), 499500)
+        if len(cuda.gpus) > 1:
+            with cuda.gpus[1]:
+                x, out = cuda.to_device(numpy.arange(1000.0)), cuda.to_device(numpy.zeros(()))
+            self.assertEqual(array(x).device, "cuda:1")
+            trine.sum(x, out=out)
+            self.assertEqual(float(out.copy_to_host()), 499500)
 
 
 def _handle(stream):

@@ -139,7 +139,7 @@ class Tracer {
     Event begin, end;
   };
   HostTrace* trace_;
-  Clock::time_point start_ = Clock::now();
+  Clock::time_point start_ = trace_ ? Clock::now() : Clock::time_point();
   std::array<std::vector<Moment>, 3> moments_;  ///< by kind
 };
 

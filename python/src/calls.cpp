@@ -23,7 +23,7 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
   const auto views = [&](const std::array<int64_t, kArrays>& first) {
     return plan.on_device(first, buffers);
   };
-  Ordered ordered(plan.all(), call);
+  Ordered ordered(plan, call);
   const Flight flight;
   if (call.asks) {
     const std::vector<Device> named =
@@ -79,8 +79,8 @@ Answer reduce(Function function, Map map, const Array& input, const Array* secon
   // Positions count for arg…, and products of floats are rounded in order.
   const bool floats = input.dtype() == Dtype::f32 || input.dtype() == Dtype::f64;
   const bool any_order = function < Function::argmin && !(function == Function::prod && floats);
-  kept = joined(kept, true);
-  reduced = joined(reduced, any_order);
+  kept = joined(std::move(kept), true);
+  reduced = joined(std::move(reduced), any_order);
   if (reduced.size() > 2 && !call.asks) {
     reduce_in_states(plan, function, map, kept, std::move(reduced), call);
     return {};
@@ -121,7 +121,7 @@ Answer transpose(const Array& input, const Array& output, const std::vector<size
   std::vector<Axes> all;
   for (size_t d = 0; d < output.rank(); ++d)
     all.push_back({output.shape()[d], {input.strides()[axes[d]], output.strides()[d]}});
-  all = joined(all, true);
+  all = joined(std::move(all), true);
   const auto nearer = [](size_t array) {  // a stride of 1 first, then by size, 0 last
     return [array](const Axes& a, const Axes& b) {
       return uint64_t(a.strides[array]) - 1 < uint64_t(b.strides[array]) - 1;
@@ -176,7 +176,7 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
         parts[d].strides[i] = array.strides()[d - missing];
     }
   }
-  parts = joined(parts, true);
+  parts = joined(std::move(parts), true);
   const Axes batch = take(parts, longer);
   for (size_t i = 0; i < kArrays; ++i)
     plan.shapes[i].batch = batch.extent, plan.shapes[i].batch_stride = batch.strides[i];

@@ -24,6 +24,7 @@ inline std::vector<Axes> joined(std::vector<Axes> axes, bool reorder) {
   if (std::ranges::any_of(axes, [](const Axes& a) { return a.extent == 0; }))
     return {{0, {1, 1, 1}}};
   std::erase_if(axes, [](const Axes& a) { return a.extent == 1; });
+  if (axes.size() < 2) return axes;
   if (reorder) std::ranges::stable_sort(axes, std::ranges::greater{}, &Axes::strides);
   std::vector<Axes> result;
   for (const Axes& inner : axes) {

@@ -3,6 +3,7 @@
 namespace trine::python {
 
 Plan::Plan(const char* word, std::initializer_list<Named> all) : operation(word) {
+  arrays.reserve(all.size());
   for (const Named& one : all) {
     if (!one.array) continue;
     shapes[arrays.size()].array = one.array;
@@ -17,12 +18,6 @@ Plan::Plan(const char* word, std::initializer_list<Named> all) : operation(word)
       refuse(operation, ": ", name, " lies in ", array->place(), ", ", arrays.back().name, " in ",
              output().place(), "; Trine copies neither.");
   }
-}
-
-std::vector<const Array*> Plan::all() const {
-  std::vector<const Array*> all;
-  for (const Named& one : arrays) all.push_back(one.array);
-  return all;
 }
 
 std::array<Buffer, kArrays> Plan::buffers(const Device& device) const {

@@ -44,7 +44,6 @@ struct Plan {
   std::vector<Axes> parts;  ///< what one view can't hold
 
   const Array& output() const { return *arrays.back().array; }
-  std::vector<const Array*> all() const;
   /// The arrays' memory for one operation on `device`; empty handles for the host's.
   std::array<Buffer, kArrays> buffers(const Device& device) const;
   /// The views of the part whose elements begin at `first`.

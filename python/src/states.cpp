@@ -16,7 +16,7 @@ class Adder {
       : plan_(plan),
         device_(plan.device(call)),
         buffers_(plan.buffers(device_)),
-        ordered_(plan.all(), call) {
+        ordered_(plan, call) {
     if (device_ && !call.rung.empty())
       throw Error(Status::unsupported, std::string(plan.operation) +
                                            ": of data on a device, Trine chooses the rung; '" +
@@ -120,7 +120,7 @@ void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call
   std::vector<Axes> axes;
   for (size_t d = 0; d < x.rank(); ++d)
     axes.push_back({x.shape()[d], {x.strides()[d], second ? second->strides()[d] : 0}});
-  axes = joined(axes, true);
+  axes = joined(std::move(axes), true);
   const Axes inner = take(axes, longer), row = take(axes, longer);
   set_shapes(plan, plan.arrays.size(), row, inner);
   ExactSum part;
@@ -138,7 +138,7 @@ void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
   plan.check_numbers("reduced", known_dtypes());
   std::vector<Axes> axes;
   for (size_t d = 0; d < x.rank(); ++d) axes.push_back({x.shape()[d], {x.strides()[d]}});
-  axes = joined(axes, false);  // indices count in C's order
+  axes = joined(std::move(axes), false);  // indices count in C's order
   const Axes inner = take_last(axes), row = take_last(axes);
   set_shapes(plan, 1, row, inner);
   Partial part(partial.function(), partial.dtype(), partial.map());

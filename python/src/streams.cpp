@@ -50,9 +50,9 @@ bool has_passed(const Kept& one) {
 
 void forget_kept() { kept().clear(); }
 
-Ordered::Ordered(std::vector<const Array*> arrays, const Call& call)
-    : arrays_(std::move(arrays)), is_named_(call.stream.has_value()) {
-  const Array& output = *arrays_.back();
+Ordered::Ordered(const Plan& plan, const Call& call)
+    : plan_(plan), is_named_(call.stream.has_value()) {
+  const Array& output = plan.output();
   const Device& device = output.device();
   if (!device) {
     if (is_named_) refuse("stream= is for arrays on a device; these lie in the host's memory.");
@@ -62,7 +62,7 @@ Ordered::Ordered(std::vector<const Array*> arrays, const Call& call)
   queue_ = queue_over(device, stream);
   waits_ = !is_named_ && !output.is_ordered();
   std::vector<void*> streams = {stream};
-  for (const Array* array : arrays_) {
+  for (const auto& [name, array] : plan.arrays) {
     keeps_ = keeps_ || array->stream() != stream || !array->is_ordered();
     if (std::ranges::find(streams, array->stream()) != streams.end()) continue;
     streams.push_back(array->stream());
@@ -75,7 +75,7 @@ Ordered::~Ordered() {
   std::erase_if(kept(), has_passed);
   if (!keeps_ || waits_) return;
   std::vector<nb::object> owners;
-  for (const Array* array : arrays_) owners.push_back(array->owner());
+  for (const Named& one : plan_.arrays) owners.push_back(one.array->owner());
   kept().push_back({std::move(end_), std::move(owners)});
 }
 

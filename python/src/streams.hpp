@@ -1,7 +1,7 @@
 // The streams of other libraries: queues over them, and a call's order among the libraries' work.
 #pragma once
 
-#include "calls.hpp"
+#include "plan.hpp"
 
 namespace trine::python {
 
@@ -10,9 +10,8 @@ namespace trine::python {
 /// host. Only where the output's library works on no stream that it tells, the host waits.
 class Ordered {
  public:
-  /// The arrays, the output last; with the interpreter's lock. Arrays in the host's memory need
-  /// no queue.
-  Ordered(std::vector<const Array*> arrays, const Call& call);
+  /// With the interpreter's lock. Arrays in the host's memory need no queue.
+  Ordered(const Plan& plan, const Call& call);
   /// With the interpreter's lock, too: keeps the arrays alive while their work is in flight.
   ~Ordered();
   Ordered(const Ordered&) = delete;
@@ -37,7 +36,7 @@ class Ordered {
   void end();
   void finish() noexcept;
 
-  std::vector<const Array*> arrays_;
+  const Plan& plan_;
   Queue queue_;
   std::vector<Queue> others_;  ///< of the arrays that are ready on other streams
   bool is_named_, waits_ = false, keeps_ = false;

@@ -154,6 +154,7 @@ class HostCall {
         rung_(options.rung),
         tracer_(options.trace) {
     const std::span<const Role> roles = AnyOperation(operation).views().roles;
+    operands_.reserve(data.size());
     for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], roles[i]);
   }
 

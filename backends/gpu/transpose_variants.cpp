@@ -52,8 +52,8 @@ struct Layout {
   int64_t tiles_rows = 1, tiles_cols = 1, batch;
   uint32_t width = 256, height = 1;  ///< work-items of a group
   int64_t local_bytes = 0;
-  int entry = 0, macros[2] = {};  ///< the macros behind BYTES
-  const char* why = nullptr;      ///< the rung isn't for this device or shape
+  int entry = 0, macro = 0;   ///< the value of the macro behind BYTES, if there is one
+  const char* why = nullptr;  ///< the rung isn't for this device or shape
 
   explicit Layout(const Request& request)
       : op(request.as<trine_transpose>()), move(along_input(op)), batch(move.batch) {}
@@ -85,7 +85,7 @@ void plan(const Request& request, Plan& plan) {
   const trine_transpose& op = rung.op;
   const Move& move = rung.move;
   plan.macro[0] = std::countr_zero(op.element_size);
-  std::ranges::copy(rung.macros, plan.macro + 1);
+  plan.macro[1] = rung.macro;
   if (move.empty()) return;
   Launch& launch = plan.add(rung.entry);
   launch.grid[0] = static_cast<uint32_t>(rung.tiles_rows * rung.tiles_cols * rung.batch);
@@ -110,43 +110,30 @@ constexpr const char* kPaddings[] = {"1", "2"};
 constexpr trine_parameter kPaddedParameters[] = {
     {sizeof(trine_parameter), 3, 2, "block", kBlocks},
     {sizeof(trine_parameter), 2, 0, "padding", kPaddings}};
-constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADDING", kPaddings}};
 constexpr auto kBlockParameters = std::span(kPaddedParameters).first<1>();
-constexpr auto kBlockMacros = std::span(kPaddedMacros).first<2>();
-
-/// Elements of 4 bytes have every block and padding, as document 000 swept them, others the
-/// parameters' defaults.
-constexpr int kFourBytes = 2;  // in kBytes
-bool block_exists(const int* macro) {
-  return macro[0] == kFourBytes || macro[1] == kPaddedParameters[0].default_value;
-}
-bool padding_exists(const int* macro) {
-  return macro[0] == kFourBytes || macro[2] == kPaddedParameters[1].default_value;
-}
-bool padded_exists(const int* macro) { return block_exists(macro) && padding_exists(macro); }
 
 struct Naive : Layout {
   explicit Naive(const Request& request) : Layout(request) {
     width = height = 8u << request.selection.values[0];
     cover(width, width);
-    std::copy_n(request.selection.values, 2, macros);
-    const int macro[] = {std::countr_zero(op.element_size), macros[0]};
-    if (!block_exists(macro)) why = "block=8 and 16 are for elements of 4 bytes";
   }
 };
 
+constexpr int64_t kLargest = 32;  // block; local memory is for it and for the largest padding
+
 struct Shared : Naive {
   explicit Shared(const Request& request) : Naive(request) {
-    local_bytes = int64_t{width} * width * op.element_size;
+    local_bytes = kLargest * kLargest * op.element_size;
   }
 };
 
 struct SharedPadded : Naive {
-  explicit SharedPadded(const Request& request) : Naive(request) {
-    local_bytes = int64_t{width} * (width + 1 + macros[1]) * op.element_size;
-    const int macro[] = {std::countr_zero(op.element_size), macros[0], macros[1]};
-    if (!padding_exists(macro)) why = "padding=2 is for elements of 4 bytes";
+  int32_t padding;
+  explicit SharedPadded(const Request& request)
+      : Naive(request), padding(request.selection.values[1] + 1) {
+    local_bytes = kLargest * (kLargest + 2) * op.element_size;
   }
+  void add_arguments(Launch& launch) const { launch.i32(padding); }
 };
 
 /// Four elements a work-item.
@@ -161,12 +148,12 @@ struct MultiRow : Layout {
 
 // --- vector -------------------------------------------------------------------------------------
 
-constexpr const char* kShapes[] = {"square", "tall", "wide"};
+constexpr const char* kShapes[] = {"square", "tall", "wide", "strided_copy"};
+constexpr int kStridedCopy = 3;  // in kShapes
 constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}, {"SHAPE", kShapes}};
-constexpr const char* kVectorEntries[] = {"vector", "strided_copy"};
 
-/// The launch of `vector` in tiles, or of its second kernel, for copies and for shapes that would
-/// leave most of every tile empty.
+/// The launch of `vector` in tiles, or without any: of strided_copy.h, for copies and for shapes
+/// that would leave most of every tile empty.
 struct Vector : Layout {
   int64_t tile_elements = 0;
 
@@ -181,13 +168,13 @@ struct Vector : Layout {
     if (move.empty() || (turns && !thin && choose_tiles(bytes))) return;
     // Neighbours run along the unit stride, or along the long side of what is thin.
     if (thin ? move.rows > move.cols : move.out_row == 1 && move.in_col != 1) move.swap_roles();
-    entry = 1;
+    macro = kStridedCopy;
     batch = 1;
     tiles_rows = divide_up(move.rows, lanes);
     tiles_cols = divide_up(points(), width * lanes);
   }
   void add_arguments(Launch& launch) const {
-    if (entry == 1) launch.i64(move.batch);
+    if (macro == kStridedCopy) launch.i64(move.batch);
   }
 
  private:
@@ -206,7 +193,7 @@ struct Vector : Layout {
                            static_cast<double>(heights[s] * widths[s]));
       if (used < best * 1.25) continue;
       best = used;
-      macros[0] = s;
+      macro = s;
       tiles_rows = down;
       tiles_cols = across;
       tile_elements = heights[s] * widths[s];
@@ -319,8 +306,8 @@ struct Thin : Turn {
     const int64_t pitch = (tall ? move.out_col : move.in_row) * bytes;
     overlap = line % 16 != 0 || pitch % 16 != 0;
     blocks = std::max(move.rows, move.cols) / lanes - 2;
-    macros[0] = thin() > 8;
-    const int64_t most = 8 << macros[0], strip = 32 - overlap, rounds = most / thin();
+    macro = thin() > 8;
+    const int64_t most = 8 << macro, strip = 32 - overlap, rounds = most / thin();
     width = static_cast<uint32_t>(2048 / most);
     tiles_cols = std::max<int64_t>(1, divide_up(blocks, strip * rounds * (width / 32)));
   }
@@ -357,8 +344,9 @@ bool prefers_batched_small(const Request& request) {
   if (thin_bytes < 16 && batched_small.move.rows != batched_small.move.cols)
     return false;  // not measured
   const double moved = double(batched_small.move.rows) * double(batched_small.move.cols);
-  return vector.entry == 1 || 1.7 * moved < double(vector.tiles_rows) * double(vector.tiles_cols) *
-                                                double(vector.tile_elements);
+  return vector.macro == kStridedCopy || 1.7 * moved < double(vector.tiles_rows) *
+                                                           double(vector.tiles_cols) *
+                                                           double(vector.tile_elements);
 }
 
 /// Is shifted the fastest? It is where rows of a side don't begin at 16 bytes (elements of 1 or 2
@@ -429,20 +417,17 @@ constexpr Variant kVariants[] = {
                 .summary = "one work-item per element, strided writes",
                 .file = "transpose/naive",
                 .parameters = kBlockParameters,
-                .macros = kBlockMacros,
-                .exists = block_exists}),
+                .macros = kBytesMacros}),
     row<Shared>({.name = "shared",
                  .summary = "tiles turned in local memory",
                  .file = "transpose/shared",
                  .parameters = kBlockParameters,
-                 .macros = kBlockMacros,
-                 .exists = block_exists}),
+                 .macros = kBytesMacros}),
     row<SharedPadded>({.name = "shared_padded",
                        .summary = "tiles turned in local memory, padded against bank conflicts",
                        .file = "transpose/shared_padded",
                        .parameters = kPaddedParameters,
-                       .macros = kPaddedMacros,
-                       .exists = padded_exists}),
+                       .macros = kBytesMacros}),
     row<MultiRow>({.name = "multi_row",
                    .summary = "32 x 8 work-items, four elements of a padded tile each",
                    .file = "transpose/multi_row",
@@ -478,7 +463,6 @@ constexpr Variant kVariants[] = {
          .default_for = "all else",
          .file = "transpose/vector",
          .macros = kVectorMacros,
-         .entries = kVectorEntries,
          .begins_early = true}),
     row<WorkItemTile>({.name = "work_item_tile",
                        .summary = "one work-item per tile, turned in vector registers",

@@ -1,12 +1,12 @@
 // Idea: one thread per element; neighbours read neighbours and write a stride apart.
-// It is the first rung: a warp's writes touch BLOCK lines of memory for 32 elements.
-// Requires: BLOCK x BLOCK threads a block (BLOCK 8, 16 or 32).
+// It is the first rung: a warp's writes touch `block` lines of memory for 32 elements.
+// Requires: block x block threads a block (8, 16 or 32).
 #include "problem.h"
 
-extern "C" __global__ void __launch_bounds__(BLOCK * BLOCK) naive(TRANSPOSE_ARGUMENTS) {
+extern "C" __global__ void __launch_bounds__(32 * 32) naive(TRANSPOSE_ARGUMENTS) {
   const Tile tile = tile_of(blockIdx.x, tiles_rows, tiles_cols);
-  const int x = threadIdx.x, y = threadIdx.y;
-  const long i = (long)tile.row * BLOCK + y, j = (long)tile.col * BLOCK + x;
+  const int x = threadIdx.x, y = threadIdx.y, block = blockDim.x;
+  const long i = (long)tile.row * block + y, j = (long)tile.col * block + x;
   if (i >= rows || j >= cols) return;
   const uchar* from = in + in_offset;
   uchar* to = out + out_offset;

@@ -1,12 +1,12 @@
 // Idea: one work-item per element; neighbours read neighbours and write a stride apart.
-// It is the first rung: a warp's writes touch BLOCK lines of memory for 32 elements.
-// Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
+// It is the first rung: a warp's writes touch `block` lines of memory for 32 elements.
+// Requires: block x block work-items a group (8, 16 or 32).
 #include "problem.h"
 
-__kernel __attribute__((reqd_work_group_size(BLOCK, BLOCK, 1))) void naive(TRANSPOSE_ARGUMENTS) {
+__kernel void naive(TRANSPOSE_ARGUMENTS) {
   const Tile tile = tile_of(get_group_id(0), tiles_rows, tiles_cols);
-  const int x = get_local_id(0), y = get_local_id(1);
-  const long i = (long)tile.row * BLOCK + y, j = (long)tile.col * BLOCK + x;
+  const int x = get_local_id(0), y = get_local_id(1), block = get_local_size(0);
+  const long i = (long)tile.row * block + y, j = (long)tile.col * block + x;
   if (i >= rows || j >= cols) return;
   __global const uchar* from = in + in_offset;
   __global uchar* to = out + out_offset;

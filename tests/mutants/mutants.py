@@ -176,7 +176,7 @@ MUTANTS = [
     ("opencl_transpose_does_not_compile", "opencl:0", "transpose", "opencl/transpose/naive.cl",
      "if (i >= rows || j >= cols) return;", "if (i >= rows || j >= columns) return;"),
     ("opencl_transpose_unpadded_index", "opencl:0", "transpose", "opencl/transpose/shared.cl",
-     "turned[x][y], to_whole);", "turned[0][x * (BLOCK + 1) + y], to_whole);"),
+     "turned[x * block + y], to_whole);", "turned[x * (block + 1) + y], to_whole);"),
     ("opencl_transpose_step_dropped", "opencl:0", "transpose", "opencl/transpose/multi_row.cl",
      "if (i0 + x < rows && j0 + y + s * HEIGHT < cols)",
      "if (i0 + x < rows && j0 + y + STEPS * HEIGHT <= cols)"),

@@ -1,7 +1,7 @@
-// The second kernel of `vector`: moves elements without local memory. It serves what has nothing
-// to turn (the unit stride is along the same index on both sides: a strided copy) and what is
-// too thin for tiles (n x 4, 4 x n, many small matrices): neighbours take neighbouring columns,
-// of all batches in one row, and each walks LANES rows. Here "rows" is the thin or the outer index.
+// `vector` without tiles: moves elements without local memory. It serves what has nothing to turn
+// (the unit stride is along the same index on both sides: a strided copy) and what is too thin for
+// tiles (n x 4, 4 x n, many small matrices): neighbours take neighbouring columns, of all batches
+// in one row, and each walks LANES rows. Here "rows" is the thin or the outer index.
 //
 // 16 bytes at once where they lie together: along the columns on both sides, or down the rows on
 // one of them, like a structure that is read whole and written as LANES separate fields.
@@ -34,7 +34,7 @@ DEVICE void copy_column(const GLOBAL uchar* from, long in_row, bool whole_in, bo
   }
 }
 
-KERNEL_OF(strided_copy, THREADS, 1)(TRANSPOSE_ARGUMENTS, long batch) {
+KERNEL_OF(vector, THREADS, 1)(TRANSPOSE_ARGUMENTS, long batch) {
   const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
   const long i0 = (long)at.row * LANES, p0 = (long)at.col * (THREADS * LANES);
   const long points = batch * cols;

@@ -14,6 +14,10 @@
 #include "pack.h"
 #include "problem.h"
 
+#define THREADS 256
+#if SHAPE_strided_copy
+#include "strided_copy.h"
+#else
 #if BYTES == 1
 #define SIDE 128
 #elif BYTES <= 4
@@ -31,7 +35,6 @@
 #define HEIGHT (SIDE / 4)
 #define WIDTH (SIDE * 4)
 #endif
-#define THREADS 256
 #define PACK (BYTES < 4 ? 4 / BYTES : 1)
 #define PITCH (HEIGHT * BYTES)            /* bytes of a turned row */
 #define IN_VECTORS (WIDTH * BYTES / 16)   /* of an input row */
@@ -165,5 +168,4 @@ KERNEL_OF(vector, THREADS, 1)
     }
   }
 }
-
-#include "strided_copy.h"
+#endif

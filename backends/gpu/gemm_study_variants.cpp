@@ -5,10 +5,16 @@
 namespace trine::gpu {
 namespace {
 
-/// The refusal and the plan of a row whose groups these are.
+/// The refusal and the plan of a row whose groups these are; `refuses_integers`: which the
+/// documents don't multiply, so that naive alone has them.
 template <Group group_of(const Request&)>
 const char* refuses(const Request& request) {
   return refuse_tiles(request, group_of(request));
+}
+template <Group group_of(const Request&)>
+const char* refuses_integers(const Request& request) {
+  if (request.as<trine_gemm>().dtype == TRINE_I32) return "it is for f32 and f64";
+  return refuses<group_of>(request);
 }
 template <Group group_of(const Request&)>
 void plan(const Request& request, Plan& plan) {
@@ -18,6 +24,8 @@ void plan(const Request& request, Plan& plan) {
 // --- naive, ilp4: one element a work-item, four of a column --------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
+constexpr const char* kFloats[] = {"float", "double"};
+constexpr Macro kFloatMacros[] = {{"T", kFloats}};
 
 Group naive_group(const Request&) { return {16, 16, 256, 0, 16}; }
 Group ilp4_group(const Request&) { return {32, 32, 32 * 8, 2 * 32 * 33, 32}; }
@@ -26,7 +34,7 @@ Group ilp4_group(const Request&) { return {32, 32, 32 * 8, 2 * 32 * 33, 32}; }
 
 constexpr const char* kTiles[] = {"16", "32"};
 constexpr trine_parameter kTileParameters[] = {{sizeof(trine_parameter), 2, 1, "tile", kTiles}};
-constexpr Macro kTileMacros[] = {{"T", kTypes}, {"TILE", kTiles}};
+constexpr Macro kTileMacros[] = {{"T", kFloats}, {"TILE", kTiles}};
 constexpr const char* kReadOnlyEntries[] = {"read_only_path"};  // read_only is a word of OpenCL C
 
 Group square_group(const Request& request) {
@@ -36,7 +44,6 @@ Group square_group(const Request& request) {
 
 // --- ilp16: 64 x 64 of C, 16 to 256 elements a work-item ----------------------------------------
 
-constexpr const char* kFloats[] = {"float", "double"};
 constexpr const char* kDepths[] = {"8", "16", "32"};
 constexpr const char* kThreads[] = {"16x16", "16x8", "8x4", "4x4"};
 constexpr const char* kEdges[] = {"guarded", "aligned"};
@@ -58,13 +65,14 @@ struct Threads {
 constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
 
 /// f64: the depth tw=16 has every thread shape, and threads=16x8 every depth, since document 002
-/// swept one at a time. f32, which it doesn't have: the two shapes that it compared.
+/// swept one at a time. f32, which it doesn't have: the parameters' defaults.
 bool ilp16_exists(const int* macro) {
   constexpr int kSixteenDeep = 1;
   const bool f64 = macro[0] == 1;
   for (int s = 0; s < 4; ++s)
     if (macro[2] == kThreadShapes[s].x && macro[3] == kThreadShapes[s].y)
-      return f64 ? s == 1 || macro[1] == kSixteenDeep : s < 2 && macro[1] == kSixteenDeep;
+      return f64 ? s == 1 || macro[1] == kSixteenDeep
+                 : s == 0 && macro[1] == kSixteenDeep && macro[4] == 0;
   return false;
 }
 
@@ -83,8 +91,8 @@ const char* ilp16_refuses(const Request& request) {
   const bool aligned = request.selection.values[2] == 1;
   if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "ilp16 is for f32 and f64";
   const int32_t shape = request.selection.values[1];
-  if (op.dtype == TRINE_F32 && (shape >= 2 || tw != 16))
-    return "of f32 there are tw=16 with threads=16x16 and 16x8";
+  if (op.dtype == TRINE_F32 && (shape != 0 || tw != 16 || aligned))
+    return "of f32 there is tw=16 with threads=16x16 and edges=guarded alone";
   if (shape != 1 && tw != 16) return "tw=8 and 32 are there for threads=16x8 only";
   if (aligned && (p.m % 64 != 0 || p.n % 64 != 0))
     return "edges=aligned needs a C whose rows and columns are multiples of 64";
@@ -109,7 +117,7 @@ const char* volkov_refuses(const Request& request) {
   // aligned local arrays.
   if (request.target.is_pocl_since(4))
     return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
-  return refuses<volkov_group>(request);
+  return refuses_integers<volkov_group>(request);
 }
 
 // --- The lower end of the ladder ----------------------------------------------------------------
@@ -126,26 +134,29 @@ constexpr Variant kVariants[] = {
     {.name = "shared",
      .operation = TRINE_GEMM,
      .summary = "square tiles of A and B in local memory",
+     .requirement = "f32 or f64",
      .file = "gemm/shared",
      .parameters = kTileParameters,
      .macros = kTileMacros,
-     .refuses = refuses<square_group>,
+     .refuses = refuses_integers<square_group>,
      .plan = plan<square_group>},
     {.name = "read_only",
      .operation = TRINE_GEMM,
      .summary = "A and B read through the read-only path",
+     .requirement = "f32 or f64",
      .file = "gemm/read_only",
      .parameters = kTileParameters,
      .macros = kTileMacros,
      .entries = kReadOnlyEntries,
-     .refuses = refuses<square_group>,
+     .refuses = refuses_integers<square_group>,
      .plan = plan<square_group>},
     {.name = "ilp4",
      .operation = TRINE_GEMM,
      .summary = "32 x 8 work-items, four elements of C each",
+     .requirement = "f32 or f64",
      .file = "gemm/ilp4",
-     .macros = kTypeMacros,
-     .refuses = refuses<ilp4_group>,
+     .macros = kFloatMacros,
+     .refuses = refuses_integers<ilp4_group>,
      .plan = plan<ilp4_group>},
     {.name = "ilp16",
      .operation = TRINE_GEMM,
@@ -160,8 +171,9 @@ constexpr Variant kVariants[] = {
     {.name = "volkov2008",
      .operation = TRINE_GEMM,
      .summary = "columns of A in registers, B's tile in local memory (V. Volkov, J. Demmel, 2008)",
+     .requirement = "f32 or f64",
      .file = "gemm/volkov2008",
-     .macros = kTypeMacros,
+     .macros = kFloatMacros,
      .refuses = volkov_refuses,
      .plan = plan<volkov_group>},
 };

@@ -11,20 +11,10 @@ constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
 enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
 constexpr trine_parameter kParameters[] = {{sizeof(trine_parameter), 5, 2, "threads", kThreads},
                                            {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
-constexpr const char* kTypes[] = {"float", "double", "uint", "int", "long"};
+constexpr const char* kTypes[] = {"float", "int"};  // of the documents
 constexpr Macro kMacros[] = {{"T", kTypes}};
 constexpr Macro kUnrolledMacros[] = {{"T", kTypes}, {"THREADS", kThreads}};
 constexpr const char* kEntries[] = {"sum"};
-
-int type_of(uint32_t dtype) {
-  switch (dtype) {
-    case TRINE_F32: return 0;
-    case TRINE_F64: return 1;
-    case TRINE_U32: return 2;
-    case TRINE_I32: return 3;
-    default: return 4;  // u64 too: modulo 2^64 it is the same sum
-  }
-}
 
 /// How a launch lies over its elements: one or two a work-item, or as many as it takes.
 enum Share { kOne, kTwo, kMany };
@@ -50,6 +40,7 @@ const char* refuses(const Request& request) {
   if (op.function != TRINE_SUM || op.map != TRINE_IDENTITY) return "sum of the elements only";
   if (op.axis != TRINE_ALL) return "axis all only";
   if (shape_of(op, false).rows != 1) return "evenly spaced elements only";
+  if (op.dtype != TRINE_F32 && op.dtype != TRINE_I32) return "historic sums are of f32 and i32";
   if (op.dtype == TRINE_F32 && op.result_dtype == TRINE_F64) return "f32 sums stay f32 here";
   if (threads_of(request) > int64_t(request.target.facts->max_group_threads))
     return "more threads than this device has in a group";
@@ -73,9 +64,9 @@ const char* shuffle_refuses(const Request& request) {
 bool unrolled_exists(const int* macro) { return macro[1] == 1 || macro[1] == 2; }
 
 const char* unrolled_refuses(const Request& request) {
+  if (const char* why = refuses<kTwo>(request)) return why;
   const int macro[] = {0, request.selection.values[0]};
-  if (!unrolled_exists(macro)) return "unroll_all is there for threads=128 and 256";
-  return refuses<kTwo>(request);
+  return unrolled_exists(macro) ? nullptr : "unroll_all is there for threads=128 and 256";
 }
 
 /// Sums of all levels, 8 bytes each at most.
@@ -110,7 +101,7 @@ template <Share kShare>
 void plan_sum(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
   const int32_t finish = request.selection.values[1];
-  plan.macro[0] = type_of(op.dtype);
+  plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
   plan.macro[1] = request.selection.values[0];  // of unroll_all alone
   Level level{0, shape_of(op, false).cols, 0, 0, 0};
   level.groups = groups_of<kShare>(request, level.count);
@@ -125,12 +116,15 @@ void plan_sum(const Request& request, Plan& plan) {
   }
 }
 
-constexpr const char* kRequirement = "sum, identity, axis all, evenly spaced elements";
+constexpr const char* kRequirement =
+    "sum of f32 or i32, identity, axis all, evenly spaced elements";
 constexpr const char* kWarpRequirement =
-    "sum, identity, axis all, evenly spaced elements; its warps synchronize by __syncwarp in CUDA, "
+    "sum of f32 or i32, identity, axis all, evenly spaced elements; its warps synchronize by "
+    "__syncwarp in CUDA, "
     "bar.warp.sync in NVIDIA's OpenCL, a barrier of the group elsewhere";
 constexpr const char* kShuffleRequirement =
-    "sum, identity, axis all, evenly spaced elements; registers are read by __shfl_down_sync in "
+    "sum of f32 or i32, identity, axis all, evenly spaced elements; registers are read by "
+    "__shfl_down_sync in "
     "CUDA, shfl.sync in NVIDIA's OpenCL, functions of sub-groups elsewhere";
 
 /// The row of a variant, with the members that all rows have in common.

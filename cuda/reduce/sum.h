@@ -6,10 +6,6 @@
 // `last_block` lets the block that finishes last add them up.
 #if T_float
 #define ACC float
-#elif T_double
-#define ACC double
-#elif T_uint
-#define ACC ulong
 #else
 #define ACC long
 #endif
@@ -47,8 +43,6 @@ static __device__ void accumulate(ACC* result, ACC value) {
   for (int seen = *bits, old;
        (old = atomicCAS((int*)bits, seen, __float_as_int(__int_as_float(seen) + value))) != seen;)
     seen = old;
-#elif T_double
-  atomicAdd(result, value);
 #else
   atomicAdd((unsigned long long*)result, (unsigned long long)value);
 #endif

@@ -6,10 +6,6 @@
 // made zero, `last_block` lets the group that finishes last add them up.
 #if T_float
 #define ACC float
-#elif T_double
-#define ACC double
-#elif T_uint
-#define ACC ulong
 #else
 #define ACC long
 #endif
@@ -45,11 +41,6 @@ static void accumulate(__global ACC* result, ACC value) {
     seen = old;
 #elif !HAVE_ATOMIC_64
   *result += value;  // not reached: the row refuses
-#elif T_double
-  __global volatile long* bits = (__global volatile long*)result;
-  for (long seen = *bits, old;
-       (old = atom_cmpxchg(bits, seen, as_long(as_double(seen) + value))) != seen;)
-    seen = old;
 #else
   atom_add((__global ulong*)result, (ulong)value);
 #endif

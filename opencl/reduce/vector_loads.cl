@@ -1,23 +1,16 @@
 // Idea: 16 bytes a load: the elements from the first aligned address on are read as vectors.
 // It can beat `shuffle` (docs/ladders.md: integers; floats are at the roof before) because the same
-// bytes take a quarter (8-byte elements: half) of the load instructions, and more of them are in
-// flight. Requires: sum of one evenly spaced sequence; warps or sub-groups whose registers can be
-// shuffled. Elements before the first aligned address, behind the last whole vector, or not
-// adjacent at all go one by one.
+// bytes take a quarter of the load instructions, and more of them are in flight. Requires: sum of
+// one evenly spaced sequence; warps or sub-groups whose registers can be shuffled. Elements before
+// the first aligned address, behind the last whole vector, or not adjacent at all go one by one.
 //
 //   | 0 .. head | vector 0 | vector 1 | … | tail |
 #include "sum.h"
 #include "warps.h"
 
-#if T_double || T_long
-#define WIDTH 2
-typedef PASTE(T, 2) Vector;
-static ACC vector_sum(Vector v) { return (ACC)v.x + (ACC)v.y; }
-#else
 #define WIDTH 4
 typedef PASTE(T, 4) Vector;
 static ACC vector_sum(Vector v) { return ((ACC)v.x + (ACC)v.y) + ((ACC)v.z + (ACC)v.w); }
-#endif
 
 static ACC share_of(const Sequence* s) {
   const int size = get_local_size(0), group = get_group_id(0), groups = get_num_groups(0);

@@ -273,12 +273,14 @@ TEST(GemmRows, TilesHaveTheFormsThatTheirTableSays) {
 }
 
 TEST(GemmRows, SayWhichSpecializationsThereAre) {
-  EXPECT_NE(Asked(TRINE_GEMM, "ilp16").refusal(gemm_of(TRINE_I32, 64, 64, 64)), "");
+  for (const char* rung : {"shared", "read_only", "ilp4", "ilp16", "volkov2008"})
+    EXPECT_THAT(Asked(TRINE_GEMM, rung).refusal(gemm_of(TRINE_I32, 64, 64, 64)),
+                HasSubstr("is for f32 and f64"));
   for (int32_t tw = 0; tw < 3; ++tw)
     for (int32_t threads = 0; threads < 4; ++threads) {
       const Asked asked(TRINE_GEMM, "ilp16", {tw, threads, 0});
       const trine_gemm f32 = gemm_of(TRINE_F32, 64, 64, 64), f64 = gemm_of(TRINE_F64, 64, 64, 64);
-      EXPECT_EQ(asked.refusal(f32) == "", threads < 2 && tw == 1);
+      EXPECT_EQ(asked.refusal(f32) == "", threads == 0 && tw == 1);
       EXPECT_EQ(asked.refusal(f64) == "", threads == 1 || tw == 1);
       for (const trine_gemm& op : {f32, f64})
         if (asked.refusal(op) == "") asked.launch(op);
@@ -312,6 +314,20 @@ TEST(Rows, RefuseDevicesThatAreTooSmall) {
     asked.facts.local_memory_bytes = 16 << 10;
     EXPECT_EQ(asked.refusal(transpose_of(64, 64, 1, 8)), "");
     EXPECT_NE(asked.refusal(transpose_of(64, 64, 1, 16)), "") << "32 x 33 x 16 bytes";
+  }
+}
+
+TEST(TransposeRows, SmallGroupsGetNaiveWhateverAnElementsSize) {
+  trine_device_facts facts = gpu();
+  facts.max_group_threads = 64;
+  for (const uint32_t bytes : {1, 2, 4, 8, 16}) {
+    const trine_transpose op = transpose_of(64, 64, 1, bytes);
+    const Target target{kOpencl, &facts};
+    const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+    trine_selection selection{};
+    const Variant& variant = *choose_variant(target, call, selection);
+    EXPECT_STREQ(variant.name, "naive") << bytes;
+    EXPECT_EQ(reason_against(variant, {target, selection, call, nullptr}), nullptr) << bytes;
   }
 }
 

@@ -462,6 +462,19 @@ TEST(HistoricSums, RefuseWhatTheDeviceLacks) {
     EXPECT_NE(refusal(name, kOpencl, small, op), "") << name;
 }
 
+TEST(HistoricSums, AreOfTheDocumentsDtypes) {
+  const Device gpu(TRINE_DEVICE_GPU, kNvidia);
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    for (int r = 0; r < 3; ++r)
+      for (const uint32_t dtype : {TRINE_F32, TRINE_I32, TRINE_F64, TRINE_U32, TRINE_I64}) {
+        const auto op = reduce_of(TRINE_SUM, TRINE_ALL, dtype, 1, 1000);
+        const std::string_view why = refusal(three[r], kCuda, gpu, op);
+        EXPECT_EQ(why == "historic sums are of f32 and i32",
+                  dtype != TRINE_F32 && dtype != TRINE_I32)
+            << three[r] << ": " << why;
+      }
+}
+
 // Core answers for views without elements, but asks rows about them first.
 TEST(ReduceRows, PlanForAnyShape) {
   const Device devices[] = {Device(TRINE_DEVICE_GPU, kNvidia), Device(TRINE_DEVICE_CPU, kPocl3)};

@@ -84,9 +84,11 @@ inline uint64_t random_at(uint64_t seed, uint64_t place) {
 /// Kinds of values: of like size; of all exponents, in pairs that cancel; the smallest; with
 /// special ones.
 enum class Values { like, cancelling, denormal, minus_zero, infinite, with_nan };
-#ifdef __SANITIZE_ADDRESS__  // which sees the same code at any values
+#ifdef __SANITIZE_ADDRESS__  // which sees the same code at any values, and slows each call
+inline constexpr bool kIsSanitized = true;
 inline constexpr Values kAllValues[] = {Values::like};
 #else
+inline constexpr bool kIsSanitized = false;
 inline constexpr Values kAllValues[] = {Values::like,       Values::cancelling, Values::denormal,
                                         Values::minus_zero, Values::infinite,   Values::with_nan};
 #endif

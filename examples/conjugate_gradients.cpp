@@ -37,11 +37,10 @@ std::vector<double> solve(const std::string& name) {
   const View step = make(1, 1), curvature = make(1, 1), ratio = make(1, 1);
   const auto residual = [&](int64_t i) { return rows(history, i, 1); };
   const std::vector<double> values = matrix();
-  const double zero = 0, one = 1;
   copy(queue, host_row_major(values.data(), Dtype::f64, kSize, kSize), a);
-  fill(queue, x, &zero);
-  fill(queue, r, &one);  // b - A x, for b of ones
-  fill(queue, p, &one);
+  fill(queue, x, 0.0);
+  fill(queue, r, 1.0);  // b - A x, for b of ones
+  fill(queue, p, 1.0);
   dot(queue, r, r, residual(0));
   for (int64_t i = 0; i < kSteps; ++i) {
     run(queue, Gemm{.a = a, .b = p, .c = q});

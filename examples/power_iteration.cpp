@@ -37,8 +37,7 @@ History iterate(const std::string& name) {
   for (int64_t i = 0; i < kSize; ++i)
     for (int64_t j = 0; j < kSize; ++j) values[i * kSize + j] = double(std::min(i, j) + 1);
   copy(queue, host_row_major(values.data(), Dtype::f64, kSize, kSize), a);
-  const double start = 1 / std::sqrt(double(kSize));
-  fill(queue, x, &start);
+  fill(queue, x, 1 / std::sqrt(double(kSize)));
   for (int64_t i = 0; i < kSteps; ++i) {
     const View estimate = rows(estimates, i, 1), residual = rows(residuals, i, 1);
     run(queue, Gemm{.a = a, .b = x, .c = y});

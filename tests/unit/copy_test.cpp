@@ -112,6 +112,25 @@ TEST_F(Copies, FillStridedTargets) {
   EXPECT_REFUSED(Status::invalid_argument, "fill: target", fill(queue, part, &seven));
 }
 
+TEST_F(Copies, AValueIsFilledIfItsTypeIsTheTargetsDtype) {
+  const auto filled = [&](auto value, Dtype dtype) {
+    using T = decltype(value);
+    const Buffer buffer = upload(std::vector<T>(3));
+    fill(queue, vector(buffer, dtype, 2), value);
+    return download<T>(buffer);
+  };
+  EXPECT_EQ(filled(1.5f, Dtype::f32), (std::vector<float>{1.5f, 1.5f, 0}));
+  EXPECT_EQ(filled(0.1, Dtype::f64), (std::vector<double>{0.1, 0.1, 0}));
+  EXPECT_EQ(filled(0, Dtype::i32), (std::vector<int>{0, 0, 0}));  // no null pointer
+  EXPECT_EQ(filled(-1LL, Dtype::i64), (std::vector<long long>{-1, -1, 0}));
+  EXPECT_EQ(filled(~0U, Dtype::u32), (std::vector<unsigned>{~0U, ~0U, 0}));
+  constexpr Status kInvalid = Status::invalid_argument;
+  EXPECT_REFUSED(kInvalid, "the target is of f64, the value of f32; cast the value, or give",
+                 filled(1.0f, Dtype::f64));
+  EXPECT_REFUSED(kInvalid, "the target is of u32, the value of i32", filled(1, Dtype::u32));
+  EXPECT_REFUSED(kInvalid, "the target is of b32, the value of f32", filled(1.0f, Dtype::b32));
+}
+
 TEST_F(Copies, FillViewsThatNothingFolds) {
   for (const char* id : {"fake", "other:0"}) {  // in one command; without fill_view, in many
     const Device on = open(id);

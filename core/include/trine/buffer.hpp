@@ -139,8 +139,7 @@ struct View {
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
 /// trine::View norm2 = trine::vector({queue.device(), 8}, trine::Dtype::f64, 1);
-/// const double one = 1;
-/// trine::fill(queue, x, &one);
+/// trine::fill(queue, x, 1.0);
 /// trine::dot(queue, x, x, norm2);
 /// trine::axpby(queue, norm2, x, 0, x);  // x = 100 x, with the 100 from the device
 /// queue.wait();
@@ -366,13 +365,25 @@ TRINE_API void copy(Queue& queue, const View& source, const View& target);
 /// Writes one element to every element of `target`, asynchronously, for any strides that don't make
 /// elements overlap. `element` points to size_of(target.dtype) bytes, which are read before fill()
 /// returns. Throws Error (invalid_argument) as copy().
+TRINE_API void fill(Queue& queue, const View& target, const void* element);
+/// The same with `value` as the element, whose C++ type must be that of the target's dtype: nothing
+/// is converted. Throws Error (invalid_argument) for another type, too.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View vector = trine::vector({queue.device(), 400}, trine::Dtype::f32, 100);
-/// const float one = 1;
-/// trine::fill(queue, vector, &one);
+/// trine::fill(queue, vector, 1.0f);
 /// queue.wait();
 /// ```
-TRINE_API void fill(Queue& queue, const View& target, const void* element);
+template <class T>
+requires requires { DtypeOf<T>::value; }
+void fill(Queue& queue, const View& target, T value) {
+  if (target.dtype != dtype_of<T>) {
+    throw Error(Status::invalid_argument,
+                "fill: the target is of " + std::string(name(target.dtype)) + ", the value of " +
+                    std::string(name(dtype_of<T>)) +
+                    "; cast the value, or give the address of an element.");
+  }
+  fill(queue, target, static_cast<const void*>(&value));
+}
 
 }  // namespace trine

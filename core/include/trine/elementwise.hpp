@@ -22,8 +22,7 @@ namespace trine {
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 400}, trine::Dtype::f32, 100);
 /// trine::View y = trine::vector({queue.device(), 400}, trine::Dtype::f32, 100);
-/// const float one = 1;
-/// trine::fill(queue, x, &one);
+/// trine::fill(queue, x, 1.0f);
 /// trine::axpby(queue, 3, x, 0, y);    // y = 3 x
 /// trine::axpby(queue, -1, x, 1, y);   // y = y - x: 2
 /// trine::axpby(queue, 0.5, y, 0, y);  // y = 0.5 y: 1

@@ -45,8 +45,7 @@ namespace trine {
 /// trine::Buffer matrix(queue.device(), 40 * 50 * sizeof(float));
 /// trine::View x = trine::row_major(matrix, trine::Dtype::f32, 40, 50);
 /// trine::View norms = trine::vector({queue.device(), 40 * sizeof(float)}, trine::Dtype::f32, 40);
-/// const float two = 2;
-/// trine::fill(queue, x, &two);
+/// trine::fill(queue, x, 2.0f);
 /// trine::run(queue, trine::Reduce{.map = trine::Map::square,
 ///                                 .axis = trine::Axis::each_row,
 ///                                 .input = x,
@@ -117,9 +116,8 @@ struct Transpose {
 /// trine::View a = trine::row_major({queue.device(), 30 * 20 * 4}, trine::Dtype::f32, 30, 20);
 /// trine::View b = trine::col_major({queue.device(), 20 * 10 * 4}, trine::Dtype::f32, 20, 10);
 /// trine::View c = trine::row_major({queue.device(), 30 * 10 * 4}, trine::Dtype::f32, 30, 10);
-/// const float one = 1;
-/// trine::fill(queue, a, &one);
-/// trine::fill(queue, b, &one);
+/// trine::fill(queue, a, 1.0f);
+/// trine::fill(queue, b, 1.0f);
 /// trine::run(queue, trine::Gemm{.alpha = 0.5, .a = a, .b = b, .c = c});  // all elements 10
 /// queue.wait();
 /// ```
@@ -176,8 +174,7 @@ struct TRINE_API Choice {
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
 /// trine::View total = trine::vector({queue.device(), 8}, trine::Dtype::f64, 1);
-/// const double half = 0.5;
-/// trine::fill(queue, x, &half);
+/// trine::fill(queue, x, 0.5);
 /// trine::Reduce sum{.input = x, .output = total};
 /// trine::Choice choice = trine::run(queue, sum);
 /// trine::run(queue, sum, "sequential");  // this rung, or an error
@@ -197,8 +194,7 @@ TRINE_API Choice run(Queue& queue, const Gemm& operation, std::string_view rung 
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::vector({queue.device(), 100 * sizeof(double)}, trine::Dtype::f64, 100);
 /// trine::View result = trine::vector({queue.device(), sizeof(double)}, trine::Dtype::f64, 1);
-/// const double two = 2;
-/// trine::fill(queue, x, &two);
+/// trine::fill(queue, x, 2.0);
 /// trine::dot(queue, x, x, result);  // 400
 /// queue.wait();
 /// ```

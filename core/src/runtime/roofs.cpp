@@ -97,8 +97,7 @@ class Meter {
       const View from = vector(Buffer(device_, bytes), Dtype::f32, count);
       const View to = vector(Buffer(device_, bytes), Dtype::f32, count);
       const View result = vector(Buffer(device_, 8), Dtype::f32, 1);
-      const float one = 1;
-      fill(queue_, from, &one);
+      fill(queue_, from, 1.0f);
       roofs_.copy = rate(2.0 * double(bytes), [&] { copy(queue_, from, to); });
       roofs_.read =
           rate(double(bytes), [&] { run(queue_, Reduce{.input = from, .output = result}); });

@@ -9,24 +9,34 @@
 
 namespace trine::mpi::detail {
 
-/// Calls `begins`, which takes a request, or without one `ends`. `function`: the name of both.
+/// A function of MPI with its name, for the sentence of an error.
+template <class Function>
+struct Named {
+  const char* name;
+  Function* function;
+};
+
+/// Calls `begins`, which takes a request, or without one `ends`.
 template <class Ends, class Begins, class... Arguments>
-void collective(const char* function, Ends* ends, Begins* begins, MPI_Request* request,
+void collective(Named<Ends> ends, Named<Begins> begins, MPI_Request* request,
                 Arguments... arguments) {
-  check(request != nullptr ? begins(arguments..., request) : ends(arguments...), function);
+  if (request != nullptr)
+    check(begins.function(arguments..., request), begins.name);
+  else
+    check(ends.function(arguments...), ends.name);
 }
 
 /// In place: `data` is what this rank brings, and then the result.
 inline void allreduce(void* data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                       MPI_Request* request) {
-  collective("MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, request, MPI_IN_PLACE, data, count,
-             type, op, comm);
+  collective(Named{"MPI_Allreduce", MPI_Allreduce}, Named{"MPI_Iallreduce", MPI_Iallreduce},
+             request, MPI_IN_PLACE, data, count, type, op, comm);
 }
 
 /// In place: `data` has a block of `bytes` for each rank, and this rank's is there.
 inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request) {
-  collective("MPI_Allgather", MPI_Allgather, MPI_Iallgather, request, MPI_IN_PLACE, 0,
-             MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm);
+  collective(Named{"MPI_Allgather", MPI_Allgather}, Named{"MPI_Iallgather", MPI_Iallgather},
+             request, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm);
 }
 
 /// Begins to send a column-major matrix of `root` to all, in messages of `most` bytes. All have the
@@ -68,21 +78,22 @@ struct Blocks {
 
 inline void alltoall(const Blocks<const std::byte>& from, const Blocks<std::byte>& to,
                      MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
-  collective("MPI_Alltoallv", MPI_Alltoallv, MPI_Ialltoallv, request, from.data, from.counts,
-             from.begins, type, to.data, to.counts, to.begins, type, comm);
+  collective(Named{"MPI_Alltoallv", MPI_Alltoallv}, Named{"MPI_Ialltoallv", MPI_Ialltoallv},
+             request, from.data, from.counts, from.begins, type, to.data, to.counts, to.begins,
+             type, comm);
 }
 
 /// `count` elements of each rank, on all ranks.
 inline void allgather(const std::byte* from, int count, const Blocks<std::byte>& to,
                       MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
-  collective("MPI_Allgatherv", MPI_Allgatherv, MPI_Iallgatherv, request, from, count, type, to.data,
-             to.counts, to.begins, type, comm);
+  collective(Named{"MPI_Allgatherv", MPI_Allgatherv}, Named{"MPI_Iallgatherv", MPI_Iallgatherv},
+             request, from, count, type, to.data, to.counts, to.begins, type, comm);
 }
 /// The same on `root` alone.
 inline void gather(const std::byte* from, int count, const Blocks<std::byte>& to, MPI_Datatype type,
                    int root, MPI_Comm comm, MPI_Request* request) {
-  collective("MPI_Gatherv", MPI_Gatherv, MPI_Igatherv, request, from, count, type, to.data,
-             to.counts, to.begins, type, root, comm);
+  collective(Named{"MPI_Gatherv", MPI_Gatherv}, Named{"MPI_Igatherv", MPI_Igatherv}, request, from,
+             count, type, to.data, to.counts, to.begins, type, root, comm);
 }
 
 }  // namespace trine::mpi::detail

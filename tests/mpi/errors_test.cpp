@@ -201,6 +201,13 @@ TEST(Errors, OfMpiAreThrownWithItsSentence) {
               HasSubstr("backend_error: MPI_Allreduce failed: "));
 }
 
+TEST(Errors, OfMpiNameTheFunctionThatFailed) {
+  trine::ExactSum sum;
+  ledger::fail_next(ledger::Fails::allreduce);
+  EXPECT_THAT(error_of_all([&] { trine::mpi::iallreduce(sum, MPI_COMM_WORLD).wait(); }),
+              HasSubstr("backend_error: MPI_Iallreduce failed: "));
+}
+
 TEST(Errors, OfMpiInTheFirstCallLeaveNoCommunicator) {
   EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
   MPI_Comm comm = MPI_COMM_NULL;

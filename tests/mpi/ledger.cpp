@@ -133,6 +133,7 @@ int MPI_Allreduce(const void* send, void* receive, int length, MPI_Datatype type
 }
 int MPI_Iallreduce(const void* send, void* receive, int length, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request* request) {
+  if (fails(ledger::Fails::allreduce)) return MPI_ERR_OTHER;
   begins(length, type);
   return PMPI_Iallreduce(send, receive, length, type, op, comm, request);
 }

@@ -10,7 +10,7 @@ namespace ledger {
 /// Communicators, operations, datatypes and keyvals made, less those freed.
 int open();
 /// The next call of this process fails and does nothing, so that it leaves messages under way: one
-/// of MPI_Allreduce, of MPI_Type_commit, or of MPI_Wait and MPI_Waitall.
+/// of MPI_Allreduce and MPI_Iallreduce, of MPI_Type_commit, or of MPI_Wait and MPI_Waitall.
 enum class Fails { none, allreduce, commit, wait };
 void fail_next(Fails call);
 

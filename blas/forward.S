@@ -1,6 +1,8 @@
 // Trampolines: each name that the shim doesn't compute jumps through a slot of its own. The slot
-// begins at a stub, which asks trine_blas_resolve(index) for the function of the next BLAS; that
-// keeps every argument register, so it serves any signature, varargs and complex results included.
+// begins at a stub, which asks trine_blas_resolve(index, the caller's address) for the function of
+// the next BLAS; that keeps every argument register, so it serves any signature, varargs and complex
+// results included.
+#define SPELLING(prefix, suffix, integer)
 #define COMPUTED(name)
 #define FORWARD(name) forward name;
 
@@ -64,6 +66,7 @@ resolve:
   movaps %xmm\number, 16 * \number(%rsp)
   .endr
   mov %r11d, %edi
+  mov 184(%rsp), %rsi
   call trine_blas_resolve
   mov %rax, %r11
   .irp number, 0, 1, 2, 3, 4, 5, 6, 7
@@ -88,6 +91,7 @@ resolve:
   stp q4, q5, [sp, #160]
   stp q6, q7, [sp, #192]
   mov w0, w17
+  mov x1, x30
   bl trine_blas_resolve
   mov x16, x0
   ldp x0, x1, [sp, #16]

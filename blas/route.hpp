@@ -16,7 +16,7 @@ struct Sizes {
   int64_t matrix = 0, product = 0;  // in elements, and in multiply-adds
   bool takes(int64_t m, int64_t n) const { return m * n <= matrix; }
   bool takes(int64_t m, int64_t n, int64_t k) const {
-    return m * n <= product && m * n * k <= product;
+    return m * n <= product && k <= product && m * n * k <= product;  // none overflows
   }
 };
 /// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some

@@ -14,3 +14,12 @@ TRINE_BLAS_SHOWN void cblas_xerbla(int info, const char* routine, const char* fo
 /// places are swapped.
 TRINE_BLAS_SHOWN extern int CBLAS_CallFromC, RowMajorStrg;
 }
+
+namespace trine::blas {
+
+/// OpenBLAS's xerbla_ prints this, and returns.
+void print_xerbla(const char* routine, const int* info, std::size_t length);
+/// The reference's cblas_xerbla prints this; OpenBLAS has no such routine.
+void print_parameter(int info, const char* routine, const char* form, ...);
+
+}  // namespace trine::blas

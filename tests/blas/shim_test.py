@@ -33,6 +33,12 @@ int main(void) {
   return c != 7;
 }
 """
+# As a wheel bundles a BLAS: the module's own dependency, loaded with RTLD_LOCAL.
+BUNDLED = "void dscal_(const int *n, const double *a, double *x, const int *inc) { x[0] = 42; }"
+MODULE = """
+void dscal_(const int *, const double *, double *, const int *);
+double scaled(void) { const int one = 1; double x = 3; dscal_(&one, &x, &x, &one); return x; }
+"""
 THREADS = CALLS + """
 ts = [threading.Thread(target=lambda: [ddot(10 + i % 5) for i in range(500)]) for _ in range(8)]
 [t.start() for t in ts]; [t.join() for t in ts]
@@ -48,6 +54,14 @@ class Shim(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.log = os.path.join(self.folder, "log")
 
+    def built(self, name, source, *options):
+        path = os.path.join(self.folder, name)
+        with open(path + ".c", "w") as file:
+            file.write(source)
+        made = run("gcc", "-o", path, path + ".c", *options)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return path
+
     def test_preloaded(self):
         env = {**os.environ, "LD_PRELOAD": SHIM, "TRINE_BLAS_LOG": self.log, "TRINE_DATA_DIR": ""}
         ran = python("import numpy as np; a = np.ones((40, 40)); print((a @ a).sum(), np.linalg.solve(a + np.eye(40), a)[0, 0] > 0)", env)
@@ -56,19 +70,11 @@ class Shim(unittest.TestCase):
 
     def test_a_programs_own_error_handlers_are_reached(self):
         """Wherever they stand. Without any, the next BLAS's: the reference's says what is wrong, and ends the program."""
-        def built(name, source, *options):
-            path = os.path.join(self.folder, name)
-            with open(path + ".c", "w") as file:
-                file.write(source)
-            made = run("gcc", "-o", path, path + ".c", *options)
-            self.assertEqual(made.returncode, 0, made.stderr)
-            return path
-
         blas = [LIBRARIES / "blas/libblas.so.3"]  # calls both, so the linker shows an executable's
-        library = built("libhandlers.so", HANDLERS, "-shared", "-fPIC")
-        for place, program in (("a library", built("linked", MISTAKES, "-Wl,--no-as-needed", library, *blas)),
-                               ("the executable", built("own", HANDLERS + MISTAKES, *blas)),
-                               ("nowhere", built("none", MISTAKES, *blas))):
+        library = self.built("libhandlers.so", HANDLERS, "-shared", "-fPIC")
+        for place, program in (("a library", self.built("linked", MISTAKES, "-Wl,--no-as-needed", library, *blas)),
+                               ("the executable", self.built("own", HANDLERS + MISTAKES, *blas)),
+                               ("nowhere", self.built("none", MISTAKES, *blas))):
             for way in ({"LD_PRELOAD": SHIM}, {"LD_LIBRARY_PATH": FOLDER}):
                 with self.subTest(place=place, way=way):
                     ran = run(program, env={**os.environ, "TRINE_BLAS_DEVICE": "cpu", **way,
@@ -118,6 +124,13 @@ print(os.waitpid(child, 0)[1])
             ran = python(CALLS + "print(dscal(7), open('/proc/self/maps').read())", over_shim(TRINE_BLAS_NEXT=str(LIBRARIES / name)))
             self.assertEqual(ran.stdout.split()[0], "3.0", ran.stderr)
             self.assertIn(name.split("/")[0] + "/libblas", ran.stdout)
+
+    def test_the_callers_own_blas_comes_before_an_installed_one(self):
+        bundled = self.built("libbundled.so", BUNDLED, "-shared", "-fPIC")
+        module = self.built("module.so", MODULE, "-shared", "-fPIC", bundled)
+        env = {**os.environ, "LD_PRELOAD": SHIM}
+        ran = python(f"import ctypes; f = ctypes.CDLL({module!r}).scaled; f.restype = ctypes.c_double; print(f())", env)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "42.0\n"), ran.stderr)
 
     def test_no_next_blas_is_said(self):
         for given, word in (("/nowhere/libblas.so", "/nowhere/libblas.so"), (SHIM, "itself")):

@@ -12,7 +12,13 @@ if [ "$1" = entry ]; then
   echo "$3 shows: $symbols"
   [ "$symbols" = "$2" ]
 elif [ "$1" = blas ]; then
-  diff <({ grep -oE '(COMPUTED|FORWARD)\([a-z0-9_]+' "$2" | cut -d'(' -f2; echo CBLAS_CallFromC; echo RowMajorStrg; } | sort) \
+  names_of() { grep -oE "$1\([^)]*" "$2" | cut -d'(' -f2; }
+  spelled() {
+    names_of SPELLING "$1" | while IFS=, read -r prefix suffix _; do
+      names_of COMPUTED "$1" | sed "s/.*/$prefix&${suffix# }/"
+    done
+  }
+  diff <({ names_of FORWARD "$2"; spelled "$2"; echo CBLAS_CallFromC; echo RowMajorStrg; } | sort) \
     <(shown "$3") && echo "$3 shows the names of $2 alone"
 else
   others=$(nm -DC --defined-only "$3" | cut -d' ' -f3- \

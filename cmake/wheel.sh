@@ -14,17 +14,18 @@ inside() { chroot "$chroot" env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/b
 inside apt-get -qq update
 inside apt-get -qq -y install --no-install-recommends python3 python3-venv libstdc++6 > /dev/null
 rm -rf "$chroot"/root/wheel && mkdir -p "$chroot"/root/wheel/wheels
-# The packages that it needs from PyPI, for the Python in there.
+# The packages that it and its tests need from PyPI, for the Python in there.
 "$tests"/tools/bin/pip --disable-pip-version-check download --quiet --only-binary :all: --require-hashes \
   --python-version "$(inside python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" \
-  -d "$chroot"/root/wheel/wheels -r "$repo"/tests/python/requirements/numpy.txt
+  -d "$chroot"/root/wheel/wheels -r "$repo"/tests/python/requirements/numpy.txt \
+  -r "$repo"/tests/python/requirements/scientific.txt
 cp "$tests"/wheel/trine-*-manylinux*.whl "$chroot"/root/wheel/wheels/
 cp "$repo"/tests/python/{run.sh,*_test.py} "$tests"/libtrine_python_cases.so "$chroot"/root/wheel/
 inside bash -euc 'cd /root/wheel
   python3 -m venv bare
-  bare/bin/pip install --quiet --no-index --find-links wheels trine
+  bare/bin/pip install --quiet --no-index --find-links wheels trine scikit-learn
   touch ready
-  for test in functions arguments process program "conformance ../libtrine_python_cases.so"; do
+  for test in functions arguments process program blas "conformance ../libtrine_python_cases.so"; do
     set -- $test
     echo "wheel: $1"
     ./run.sh . bare "$1_test.py" "${@:2}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel from the checkout as `pip install .` does, has auditwheel repair it, and installs it
-# twice in FOLDER: in bare/, beside NumPy alone, and in others/, beside other libraries with arrays.
+# twice in FOLDER: in bare/, beside NumPy alone, and in others/, beside SciPy, scikit-learn and other
+# libraries with arrays.
 # Exit 77: not run, because PyPI or a package of Debian's is out of reach.
 #
 #   package.sh SOURCE FOLDER PYTHON [CMAKE DEFINITIONS…]
@@ -36,7 +37,8 @@ PATH=$folder/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheel wheel
 repaired=$(ls wheel/trine-*-manylinux*.whl)
 tools/bin/auditwheel show "$repaired"
 contents=$("$python" -m zipfile -l "$repaired")
-for file in trine/lib/libtrine.so trine/lib/trine/trine_cpu.so trine/bin/trine trine/_trine.pyi trine/py.typed; do
+for file in trine/lib/libtrine.so trine/lib/trine/trine_cpu.so trine/lib/trine/blas/libtrine_blas.so \
+  trine/bin/trine trine/_trine.pyi trine/py.typed; do
   grep -q "^$file" <<< "$contents" || { echo "FAILED: the wheel lacks $file"; exit 1; }
 done
 ! grep -E 'libOpenCL|libcuda|trine/include|packs' <<< "$contents" || { echo "FAILED: the wheel has these"; exit 1; }
@@ -50,4 +52,5 @@ tools/bin/pip --disable-pip-version-check --python bare/bin/python install --qui
 # The other libraries come on top of the bare ones.
 (cd bare && ls -d "$PWD"/lib/python*/site-packages) > "$(ls -d others/lib/python*/site-packages)/bare.pth"
 fetch others others
+fetch others scientific
 touch ready

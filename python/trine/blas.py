@@ -1,0 +1,140 @@
+"""Runs a program over libtrine_blas: NumPy, SciPy and scikit-learn compute by Trine, unchanged.
+
+python -m trine.blas [--device DEVICE] [--log FILE] program.py ARGS
+python -m trine.blas [--device DEVICE] [--log FILE] -m MODULE ARGS
+python -m trine.blas [--device DEVICE] [--log FILE] -c CODE ARGS
+
+The page docs/blas.md of the project says which calls are computed, and how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import pathlib
+import struct
+import sys
+
+import numpy
+
+from . import _trine
+from ._errors import ArgumentError, Error, UnsupportedError
+from ._functions import sum as _sum
+
+
+def _arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m trine.blas",
+        description="Runs a program whose NumPy, SciPy and scikit-learn compute by Trine.",
+        allow_abbrev=False,
+    )
+    rest = argparse.REMAINDER
+    parser.add_argument("--device", help="cpu, cuda:0, opencl:0 …; by default each call's fastest")
+    parser.add_argument("--log", metavar="FILE", help="gets the calls, by routine and shape")
+    parser.add_argument("-m", dest="module", nargs=rest, help="a module and its arguments")
+    parser.add_argument("-c", dest="code", nargs=rest, help="a program's text and its arguments")
+    parser.add_argument("program", nargs=rest, help="a program's file and its arguments")
+    return parser.parse_args(words)
+
+
+def _program(arguments: argparse.Namespace) -> list[str]:
+    """The words of Python's command line that name the program."""
+    for option, words in (("-m", arguments.module), ("-c", arguments.code)):
+        if words:
+            return [option, *words, *arguments.program]
+    if not arguments.program:
+        raise ArgumentError("There is no program to run: program.py, -m MODULE or -c CODE.")
+    file = arguments.program[0]
+    if file != "-" and not os.path.exists(file):
+        raise ArgumentError(f"The program {file} doesn't exist.")
+    return arguments.program
+
+
+def _options_of_python(words: int) -> list[str]:
+    """Those that stand before `-m trine.blas`, which has so many words behind it."""
+    before = sys.orig_argv[1 : len(sys.orig_argv) - words]
+    flags = before.pop().removesuffix("trine.blas") or before.pop()
+    flags = flags.removesuffix("m")
+    return before if flags == "-" else [*before, flags]
+
+
+def _symbols(file: pathlib.Path, defined: bool) -> set[str]:
+    """The names of functions that an ELF file gives to others, or takes from others."""
+    data = file.read_bytes()
+    (start,) = struct.unpack_from("<Q", data, 40)
+    size, count = struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQI", data, start + size * i) for i in range(count)]
+    names = set()
+    for _, kind, _, _, begin, length, link in sections:
+        if kind != 11:  # SHT_DYNSYM
+            continue
+        for at in range(begin, begin + length, 24):
+            name, _, _, section = struct.unpack_from("<IBBH", data, at)
+            if (section != 0) == defined:
+                first = sections[link][4] + name
+                names.add(data[first : data.index(b"\0", first)].decode())
+    return names
+
+
+def _products(package: str, module: str, shim: pathlib.Path) -> str | None:
+    """The name by which a package calls the shim's product; None where it can't be reached."""
+    spec = importlib.util.find_spec(package)
+    files = [*pathlib.Path(spec.origin).parent.glob(module)] if spec and spec.origin else []
+    names = _symbols(files[0], defined=False) & _symbols(shim, defined=True) if files else set()
+    return next((name for name in names if "dgemm" in name), None)
+
+
+def _greeting(shim: pathlib.Path, device: str) -> str:
+    """One line: who computes by Trine, and what doesn't."""
+    product = _products("numpy", "*core/_multiarray_umath*.so", shim)
+    if not product:
+        raise UnsupportedError(
+            f"NumPy {numpy.__version__} in {pathlib.Path(numpy.__file__).parent} can't be reached: "
+            "its BLAS is inside it, or has names of its own, as MKL's."
+        )
+    reached, missed = [f"NumPy {numpy.__version__}"], []
+    if importlib.util.find_spec("scipy"):
+        name = _products("scipy", "linalg/_fblas*.so", shim)
+        (reached if name else missed).append("SciPy")
+    if product.startswith("scipy_"):
+        missed.append("LAPACK inside the OpenBLAS of their wheels")
+    if importlib.util.find_spec("torch"):
+        missed.append("PyTorch's own BLAS")
+    line = f"Trine {_trine.version} computes for {' and '.join(reached)}, device {device}"
+    return f"{line}; not reached: {', '.join(missed)}." if missed else f"{line}."
+
+
+def _start(words: list[str]) -> None:
+    arguments = _arguments(words)
+    program = _program(arguments)
+    shim = pathlib.Path(__file__).parent / "lib" / "trine" / "blas" / "libtrine_blas.so"
+    if not shim.exists():
+        raise UnsupportedError("This build of the package has no BLAS (TRINE_BLAS=OFF).")
+    if " " in str(shim) or ":" in str(shim):
+        raise UnsupportedError(f"A path with a space or a colon can't be preloaded: {shim}.")
+    environment = dict(os.environ)
+    if arguments.device:
+        environment["TRINE_BLAS_DEVICE"] = arguments.device
+    if arguments.log:
+        environment["TRINE_BLAS_LOG"] = os.path.abspath(arguments.log)
+    device = environment.get("TRINE_BLAS_DEVICE") or "auto"
+    if device != "auto":
+        _sum(numpy.zeros(1), device=device)  # raises the library's sentence where it isn't there
+    preloaded = environment.get("LD_PRELOAD", "")
+    environment["LD_PRELOAD"] = f"{shim}:{preloaded}" if preloaded else str(shim)
+    print("trine.blas:", _greeting(shim, device), file=sys.stderr, flush=True)
+    python = [sys.executable, *_options_of_python(len(words))]
+    os.execve(sys.executable, [*python, *program], environment)
+
+
+def main() -> None:
+    """The command `python -m trine.blas`."""
+    try:
+        _start(sys.argv[1:])
+    except Error as error:
+        sys.exit(f"trine.blas: {error}")
+
+
+if __name__ == "__main__":
+    main()

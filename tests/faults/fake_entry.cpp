@@ -61,9 +61,9 @@ TRINE_SHOWN void fake_gpu_fail(long n) { faults::plan.reset(n, false, kInvalidVa
 TRINE_SHOWN long fake_gpu_calls() { return faults::plan.calls; }
 TRINE_SHOWN bool fake_gpu_has_failed() { return faults::plan.fired > 0; }
 
-/// The work that was enqueued since the last look, a line each: "launch STREAM", "record STREAM
-/// EVENT", "wait STREAM EVENT", "copy STREAM", and "host waits STREAM". The text stands until the
-/// next call.
+/// The work that was enqueued since the last look, a line each: "launch STREAM", "copy STREAM",
+/// "record STREAM EVENT", "wait STREAM EVENT", "host waits STREAM". The text stands until the next
+/// call.
 TRINE_SHOWN const char* fake_gpu_log() {
   constexpr const char* words[] = {"copy", "copy", "record", "wait", "host waits", "launch"};
   const Lock lock(state.mutex);

@@ -1,7 +1,7 @@
 // Trampolines: each name that the shim doesn't compute jumps through a slot of its own. The slot
 // begins at a stub, which asks trine_blas_resolve(index, the caller's address) for the function of
-// the next BLAS; that keeps every argument register, so it serves any signature, varargs and complex
-// results included.
+// the next BLAS; that keeps every argument register, so it serves any signature, varargs and
+// complex results included.
 #define SPELLING(prefix, suffix, integer)
 #define COMPUTED(name)
 #define FORWARD(name) forward name;

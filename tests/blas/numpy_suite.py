@@ -1,12 +1,13 @@
-"""NumPy's own test suites, numpy.linalg and numpy.core, with and without libtrine_blas: compares the outcome
-of every test, and exits with 1 where one differs.
+"""NumPy's and SciPy's own test suites with and without libtrine_blas, which is preloaded: compares
+the outcome of every test, and exits with 1 where one differs.
 
 usage: numpy_suite.py SHIM FOLDER [TESTS]…      by a python3 that has numpy, pytest and hypothesis
-TESTS: linalg, core (both, where none is named), or linalg/tests/test_linalg.py::TestSolve, as pytest names some
+TESTS: numpy/linalg, numpy/core (both, where none is named), scipy/linalg, or some as pytest names
+       them: numpy/linalg/tests/test_linalg.py::TestSolve
 
-Each file of tests runs by itself, first over the BLAS that is there, then over the shim. FOLDER keeps a file's
-outcomes, so that a run that was cut short goes on where it was; a new SHIM needs a new or emptied FOLDER.
-TRINE_BLAS_DEVICE is obeyed."""
+Each file of tests runs by itself, first over the BLAS that is there, then over the shim. FOLDER
+keeps a file's outcomes, so that a run that was cut short goes on where it was; a new SHIM needs a
+new or emptied FOLDER. TRINE_BLAS_DEVICE is obeyed."""
 import collections
 import os
 import pathlib
@@ -18,6 +19,7 @@ import xml.etree.ElementTree
 
 import numpy
 
+PACKAGES = pathlib.Path(numpy.__path__[0]).parent
 
 def outcomes(tests, kept, env):
     """{test: outcome} of a file of tests; kept as JUnit's XML."""
@@ -49,13 +51,13 @@ def reaches(env):
 
 
 def files_of(names):
-    """Below numpy's folder: each file of a suite, or what was named."""
-    folder = pathlib.Path(numpy.__path__[0])
-    for name in names or ("linalg", "core"):
+    """Below PACKAGES: each file of a suite, or what was named."""
+    for name in names or ("numpy/linalg", "numpy/core"):
         if ".py" in name:
             yield name
         else:
-            yield from sorted(str(path.relative_to(folder)) for path in folder.glob(f"{name}/tests/test_*.py"))
+            found = PACKAGES.glob(f"{name}/tests/test_*.py")
+            yield from sorted(str(path.relative_to(PACKAGES)) for path in found)
 
 
 def main(shim, folder, *names):
@@ -65,9 +67,9 @@ def main(shim, folder, *names):
     plain = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     device = os.environ.get("TRINE_BLAS_DEVICE", "auto")
     print(f"NumPy {numpy.__version__}, Python {platform.python_version()}, TRINE_BLAS_DEVICE={device}")
-    over_shim = {**plain, "LD_LIBRARY_PATH": str(shim.parent), "TRINE_DATA_DIR": "", "TRINE_TUNING": ""}
+    over_shim = {**plain, "LD_PRELOAD": str(shim), "TRINE_DATA_DIR": "", "TRINE_TUNING": ""}
     if not reaches(over_shim):
-        sys.exit(f"{shim} isn't reached: is this NumPy linked to libblas.so.3?")
+        sys.exit(f"{shim} isn't reached: has this NumPy its BLAS inside it?")
     heads = ("tests", "passed", "failed", "skipped", "xfailed", "differ")
     print(f"{'over the shim':38} " + " ".join(f"{head:>7}" for head in heads))
     total, differing = collections.Counter(), []
@@ -77,7 +79,7 @@ def main(shim, folder, *names):
 
     for tests in files_of(names):
         name = tests.replace("/tests/", "/").replace(".py", "")
-        kept, tests = folder / name.replace("/", "-").replace("::", "-"), pathlib.Path(numpy.__path__[0]) / tests
+        kept, tests = folder / name.replace("/", "-").replace("::", "-"), PACKAGES / tests
         without = outcomes(tests, kept.with_suffix(".without.xml"), plain)
         over = outcomes(tests, kept.with_suffix(".over.xml"), over_shim)
         differ = [f"{test}: {without.get(test)} without the shim, {over.get(test)} over it"

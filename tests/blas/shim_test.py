@@ -15,7 +15,8 @@ def dscal(n):
     b.dscal_(c(ctypes.c_int(n)), c(ctypes.c_double(2)), x, c(ctypes.c_int(1)))
     return x[n - 1]
 """
-# A program's own error handlers, and what calls them: a routine that is computed, one that is forwarded.
+# A program's own error handlers, and what calls them: a routine that is computed, one that is
+# forwarded.
 HANDLERS = """
 #include <stdio.h>
 void xerbla_(const char *name, const int *info, unsigned long length) { printf("xerbla_ %.5s %d\\n", name, *info); fflush(stdout); }
@@ -69,7 +70,8 @@ class Shim(unittest.TestCase):
         self.assertIn("dgemm", [line.get("routine") for line in lines_of(self.log)])
 
     def test_a_programs_own_error_handlers_are_reached(self):
-        """Wherever they stand. Without any, the next BLAS's: the reference's says what is wrong, and ends the program."""
+        """Wherever they stand. Without any, the next BLAS's: the reference's says what is wrong, and
+        ends the program."""
         blas = [LIBRARIES / "blas/libblas.so.3"]  # calls both, so the linker shows an executable's
         library = self.built("libhandlers.so", HANDLERS, "-shared", "-fPIC")
         for place, program in (("a library", self.built("linked", MISTAKES, "-Wl,--no-as-needed", library, *blas)),
@@ -128,8 +130,8 @@ print(os.waitpid(child, 0)[1])
     def test_the_callers_own_blas_comes_before_an_installed_one(self):
         bundled = self.built("libbundled.so", BUNDLED, "-shared", "-fPIC")
         module = self.built("module.so", MODULE, "-shared", "-fPIC", bundled)
-        env = {**os.environ, "LD_PRELOAD": SHIM}
-        ran = python(f"import ctypes; f = ctypes.CDLL({module!r}).scaled; f.restype = ctypes.c_double; print(f())", env)
+        call = f"import ctypes; f = ctypes.CDLL({module!r}).scaled; f.restype = ctypes.c_double; print(f())"
+        ran = python(call, {**os.environ, "LD_PRELOAD": SHIM})
         self.assertEqual((ran.returncode, ran.stdout), (0, "42.0\n"), ran.stderr)
 
     def test_no_next_blas_is_said(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the wheel from the checkout as `pip install .` does, has auditwheel repair it, and installs it
-# twice in FOLDER: in bare/, beside NumPy alone, and in others/, beside SciPy, scikit-learn and other
-# libraries with arrays.
+# Builds the wheel from the checkout as `pip install .` does, has auditwheel repair it, and installs
+# it twice in FOLDER: in bare/, beside NumPy alone, and in others/, beside SciPy, scikit-learn and
+# other libraries with arrays.
 # Exit 77: not run, because PyPI or a package of Debian's is out of reach.
 #
 #   package.sh SOURCE FOLDER PYTHON [CMAKE DEFINITIONS…]

@@ -77,29 +77,33 @@ def _symbols(file: pathlib.Path, defined: bool) -> set[str]:
     return names
 
 
-def _products(package: str, module: str, shim: pathlib.Path) -> str | None:
-    """The name by which a package calls the shim's product; None where it can't be reached."""
+def _is_reached(package: pathlib.Path, module: str, shim: pathlib.Path) -> bool:
+    """Whether a package's module takes products by a name that the shim gives."""
+    given = _symbols(shim, defined=True)
+    taken = {name for file in package.glob(module) for name in _symbols(file, defined=False)}
+    return any("dgemm" in name for name in given & taken)
+
+
+def _folder(package: str) -> pathlib.Path | None:
     spec = importlib.util.find_spec(package)
-    files = [*pathlib.Path(spec.origin).parent.glob(module)] if spec and spec.origin else []
-    names = _symbols(files[0], defined=False) & _symbols(shim, defined=True) if files else set()
-    return next((name for name in names if "dgemm" in name), None)
+    return pathlib.Path(spec.origin).parent if spec and spec.origin else None
 
 
 def _greeting(shim: pathlib.Path, device: str) -> str:
     """One line: who computes by Trine, and what doesn't."""
-    product = _products("numpy", "*core/_multiarray_umath*.so", shim)
-    if not product:
+    folder = pathlib.Path(numpy.__file__).parent
+    if not _is_reached(folder, "*core/_multiarray_umath*.so", shim):
         raise UnsupportedError(
-            f"NumPy {numpy.__version__} in {pathlib.Path(numpy.__file__).parent} can't be reached: "
+            f"NumPy {numpy.__version__} in {folder} can't be reached: "
             "its BLAS is inside it, or has names of its own, as MKL's."
         )
     reached, missed = [f"NumPy {numpy.__version__}"], []
-    if importlib.util.find_spec("scipy"):
-        name = _products("scipy", "linalg/_fblas*.so", shim)
-        (reached if name else missed).append("SciPy")
-    if product.startswith("scipy_"):
+    if scipy := _folder("scipy"):
+        is_reached = _is_reached(scipy, "linalg/_fblas*.so", shim)
+        (reached if is_reached else missed).append("SciPy")
+    if (folder.parent / "numpy.libs").exists():  # a wheel's own libraries
         missed.append("LAPACK inside the OpenBLAS of their wheels")
-    if importlib.util.find_spec("torch"):
+    if _folder("torch"):
         missed.append("PyTorch's own BLAS")
     line = f"Trine {_trine.version} computes for {' and '.join(reached)}, device {device}"
     return f"{line}; not reached: {', '.join(missed)}." if missed else f"{line}."

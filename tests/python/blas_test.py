@@ -139,9 +139,8 @@ class Starts(Folder):
         core.mkdir()
         (core / "_multiarray_umath.so").symlink_to(trine._trine.__file__)
         code = f"""
-import importlib.machinery, importlib.util, trine.blas
-numpy = importlib.machinery.ModuleSpec("numpy", None, origin={str(self.folder / "__init__.py")!r})
-importlib.util.find_spec = lambda name: numpy
+import numpy, trine.blas
+numpy.__file__ = {str(self.folder / "__init__.py")!r}
 trine.blas.main()"""
         words = [sys.executable, "-c", code, "program.py"]
         (self.folder / "program.py").touch()

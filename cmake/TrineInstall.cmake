@@ -36,8 +36,7 @@ if(TARGET trine)
     trine_set_runpath(trine_mpi "$ORIGIN")
     install(TARGETS trine_mpi EXPORT trine_mpi_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     install(EXPORT trine_mpi_targets NAMESPACE trine:: DESTINATION "${package_dir}")
-    install(FILES "${PROJECT_SOURCE_DIR}/mpi/include/trine/mpi.hpp"
-      "${PROJECT_SOURCE_DIR}/mpi/include/trine/mpi_matrix.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/mpi/include/trine" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   endif()
 
   # The same for other build systems.

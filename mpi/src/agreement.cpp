@@ -67,7 +67,7 @@ std::string Asked::words() const {
 }
 
 Asked::Load Asked::load() const {
-  if (call != partial) return Load::sum;
+  if (call != partial && call != fields) return Load::sum;
   const bool is_float = dtype == uint8_t(Dtype::f32) || dtype == uint8_t(Dtype::f64);
   if (is_float && function == uint8_t(Function::sum)) return Load::sum;
   return is_float && function == uint8_t(Function::prod) ? Load::length : Load::value;

@@ -15,7 +15,7 @@ namespace trine::mpi::detail {
 
 /// The part of a rank's request that must be the same on all ranks; it is compared as bytes.
 struct Asked {
-  enum Call : uint8_t { merge, exact_sum, elementwise, partial, matrices };
+  enum Call : uint8_t { merge, exact_sum, elementwise, partial, matrices, fields };
   /// A dtype or a map that doesn't matter.
   static constexpr uint8_t none = 255;
   /// All ranks receive the result. The root of reduce() is more.
@@ -24,10 +24,10 @@ struct Asked {
 
   uint8_t call = merge, function = uint8_t(Function::sum), map = none, dtype = none;
   int32_t root = everywhere;
-  int64_t count = 0;  ///< of elements; of matrices, the digest of all that must be the same
+  int64_t count = 0;  ///< of elements; of matrices and fields, the digest of what must be the same
 
   friend bool operator==(const Asked&, const Asked&) = default;
-  /// "allreduce: sum of 1000 f64". Calls with matrices have words of their own.
+  /// "allreduce: sum of 1000 f64". Calls with matrices or fields have words of their own.
   std::string words() const;
 
   /// The content of a message: a sum; the words of a Partial that has a value and its index; for a

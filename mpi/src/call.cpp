@@ -16,26 +16,47 @@ namespace {
 /// Up to this number of ranks, heads are merged faster in pairs than by MPI_Allreduce.
 constexpr int kFew = 4;
 
+/// Whether a message has come that is as long as this rank's. Ranks that differ may send another
+/// number of heads; MPI receives no more than there is room for.
+bool is_as_long(std::span<const Head> heads, int code, const char* function,
+                const MPI_Status& status) {
+  int kind = MPI_SUCCESS, bytes = 0;
+  MPI_Error_class(code, &kind);
+  if (kind == MPI_ERR_TRUNCATE) return false;
+  check(code, function);
+  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  return bytes == int(heads.size_bytes());
+}
+
 /// Recursive doubling; ranks beyond the largest power of two hand theirs to a partner, and have the
-/// result from it.
-void merge_in_pairs(Head& head, const Channel& channel) {
+/// result from it. `others` has room for as many heads.
+void merge_in_pairs(std::span<Head> heads, Head* others, const Channel& channel) {
   const int me = channel.rank, paired = int(std::bit_floor(unsigned(channel.size)));
+  const int bytes = int(heads.size_bytes());
+  MPI_Status status;
   const auto send = [&](int to) {
-    check(MPI_Send(&head, sizeof head, MPI_BYTE, to, 0, channel.comm), "MPI_Send");
+    check(MPI_Send(heads.data(), bytes, MPI_BYTE, to, 0, channel.comm), "MPI_Send");
   };
-  const auto receive = [&](Head& to, int from) {
-    check(MPI_Recv(&to, sizeof to, MPI_BYTE, from, 0, channel.comm, MPI_STATUS_IGNORE), "MPI_Recv");
+  const auto receive = [&](Head* to, int from) {
+    const int code = MPI_Recv(to, bytes, MPI_BYTE, from, 0, channel.comm, &status);
+    return is_as_long(heads, code, "MPI_Recv", status);
   };
-  Head other;
-  if (me >= paired) return send(me - paired), receive(head, me - paired);
+  const auto merge = [&](bool is_alike) {
+    for (size_t i = 0; i < heads.size() && is_alike; ++i) heads[i].merge(others[i]);
+    if (!is_alike) heads[0].trouble |= Head::differ;
+  };
+  if (me >= paired) {
+    send(me - paired);
+    if (!receive(heads.data(), me - paired)) heads[0].trouble |= Head::differ;
+    return;
+  }
   const bool has_extra = me + paired < channel.size;
-  if (has_extra) receive(other, me + paired), head.merge(other);
+  if (has_extra) merge(receive(others, me + paired));
   for (int distance = 1; distance < paired; distance *= 2) {
     const int partner = me ^ distance;
-    check(MPI_Sendrecv(&head, sizeof head, MPI_BYTE, partner, 0, &other, sizeof other, MPI_BYTE,
-                       partner, 0, channel.comm, MPI_STATUS_IGNORE),
-          "MPI_Sendrecv");
-    head.merge(other);
+    const int code = MPI_Sendrecv(heads.data(), bytes, MPI_BYTE, partner, 0, others, bytes,
+                                  MPI_BYTE, partner, 0, channel.comm, &status);
+    merge(is_as_long(heads, code, "MPI_Sendrecv", status));
   }
   if (has_extra) send(me + paired);
 }
@@ -104,29 +125,38 @@ bool Call::advance() {
   return true;
 }
 
+void Call::begin(MPI_Request* request) {
+  stage_ = Stage::head;
+  for (Head& head : heads()) {
+    head.asked = asked_;
+    if (failure_) head.trouble = Head::failed;
+  }
+  // Of many fields their number must be the same, too, and MPI_Allreduce doesn't check it.
+  const bool has_fields = asked_.call == Asked::fields;
+  if (!has_fields && (request != nullptr || channel_->size > kFew))
+    return allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
+  Head other;
+  merge_in_pairs(heads(), many_.empty() ? &other : &many_[heads().size()], *channel_);
+}
+
 bool Call::step(MPI_Request* request) {
   switch (stage_) {
-    case Stage::begin:
-      head_.asked = asked_;
-      if (failure_) head_.trouble = Head::failed;
-      stage_ = Stage::head;
-      if (request == nullptr && channel_->size <= kFew)
-        merge_in_pairs(head_, *channel_);
-      else
-        allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
-      return true;
+    case Stage::begin: begin(request); return true;
     case Stage::head:
+      for (const Head& head : heads()) head_.trouble |= head.trouble;
       if (head_.trouble != 0) return ask_why(request);
       stage_ = Stage::states;
-      if (head_.is_too_wide()) {
-        state_ = whole();
+      wholes_ = wholes();
+      if (!wholes_.empty()) {
         const Kind& kind = kinds().state;
-        allreduce(state_->data(), 1, kind.datatype, kind.merge, channel_->comm, request);
+        allreduce(wholes_.data(), int(wholes_.size()), kind.datatype, kind.merge, channel_->comm,
+                  request);
         return true;
       }
       [[fallthrough]];
     case Stage::states:
-      if (state_ && state_->front() == too_large) return ask_why(request);
+      for (const ExactSum::State& state : wholes_)
+        if (state.front() == too_large) return ask_why(request);
       stage_ = Stage::work;
       [[fallthrough]];
     case Stage::work:

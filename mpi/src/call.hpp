@@ -8,6 +8,7 @@
 #include <atomic>
 #include <exception>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "agreement.hpp"
@@ -60,6 +61,10 @@ class Call : public Pending {
 
  protected:
   Channel& channel() const noexcept { return *channel_; }
+  /// The heads of the first message: one, or one for each field.
+  std::span<Head> heads() noexcept {
+    return many_.empty() ? std::span(&head_, 1) : std::span(many_).first(many_.size() / 2);
+  }
   /// The sum of what all ranks brought, when they have agreed.
   ExactSum total() const { return ExactSum(state_ ? *state_ : head_.sum.state()); }
   /// The words that the first message carried otherwise.
@@ -76,6 +81,8 @@ class Call : public Pending {
   void bring(const Window& window) noexcept { head_.sum = window; }
   void bring(const std::array<uint64_t, 2>& words) noexcept { head_.words = words; }
   Failure failure_;
+  /// Of a call of many fields: a head for each, and then room for those of another rank.
+  std::vector<Head> many_;
 
  private:
   /// Begins the next collective, as one that doesn't block where `request` isn't null. False: there
@@ -92,11 +99,17 @@ class Call : public Pending {
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.
   virtual ExactSum::State whole() const { return {}; }
+  /// The same of each sum whose window is too narrow, in the order of the heads.
+  virtual std::span<ExactSum::State> wholes() {
+    if (!head_.is_too_wide()) return {};
+    return {&state_.emplace(whole()), 1};
+  }
   /// The request of this rank in words, for ranks that differ.
   virtual std::string asks_for() const { return asked_.words(); }
   /// Takes the result, when all is well.
   virtual void finish() {}
 
+  void begin(MPI_Request* request);
   bool ask_why(MPI_Request* request);
 
   enum class Stage { begin, head, states, work, closing, room, reports };
@@ -104,6 +117,7 @@ class Call : public Pending {
   Stage stage_ = Stage::begin;
   Head head_;
   std::optional<ExactSum::State> state_;  ///< where the head's window was too narrow
+  std::span<ExactSum::State> wholes_;     ///< that one, or those of fields
   int has_failed_ = 0;
   std::vector<Report> reports_;
   MPI_Request request_ = MPI_REQUEST_NULL;

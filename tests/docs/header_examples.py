@@ -92,7 +92,7 @@ def main():
         sys.exit(f"only {len(rows)} examples found: the comments have another form than this script reads")
     start, run = (START_C, RUN_C) if in_c else (START, RUN)
     if any(header.name == "mpi.hpp" for header in headers):
-        start = "#include <trine/mpi_matrix.hpp>\n" + start
+        start = "#include <trine/mpi_matrix.hpp>\n#include <trine/mpi_sums.hpp>\n" + start
         run = run.replace("  int failed = 0;\n", "  MPI_Init(nullptr, nullptr);\n  int failed = 0;\n")
         run = run.replace("  return failed ==", "  MPI_Finalize();\n  return failed ==")
     output.write_text(start + "\n".join(functions) + run % ",\n    ".join(rows))

@@ -3,6 +3,8 @@
 // the others waiting, and this test with them.
 #include <gmock/gmock.h>
 
+#include <trine/mpi_sums.hpp>
+
 #include <cstdlib>
 #include <new>
 
@@ -137,6 +139,24 @@ TEST_F(Memory, OfCallsThatMerge) {
     trine::mpi::ireduce(on_last, size() - 1, world_).wait();
     trine::mpi::ireduce(Function::max, mine_, all_, 0, world_, kCpu).wait();
   });
+}
+
+TEST_F(Memory, OfFields) {
+  std::vector<double> sums(3), mine(100, 1e-300);
+  mine[7] = 1e300;  // a second message
+  const trine::ConstHostView values = trine::mpi::fields(mine.data(), 100);
+  const std::vector<trine::mpi::Fields> list = {{.values = values, .weights = values},
+                                                {.values = values},
+                                                {.values = values, .mask = part_of(mine_)}};
+  fail_each_allocation([&] { trine::mpi::sums(list, sums, world_, kCpu); });
+  fail_each_allocation([&] {
+    trine::mpi::reduce_fields(Function::min, {&list[1], 2}, std::span(sums).first(2), world_);
+  });
+  Resident on("@cpu");
+  const trine::View there = on.upload(mine);
+  const trine::mpi::DeviceFields fields[] = {{.values = there}, {.values = there, .mask = there}};
+  fail_each_allocation(
+      [&] { trine::mpi::sums(on.queue, fields, std::span(sums).first(2), world_); });
 }
 
 TEST_F(Memory, OfVectors) {

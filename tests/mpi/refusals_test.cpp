@@ -2,6 +2,8 @@
 // has changed.
 #include <gmock/gmock.h>
 
+#include <trine/mpi_sums.hpp>
+
 #include <cstring>
 #include <fstream>
 #include <regex>
@@ -229,6 +231,31 @@ Outcome returned(const Faulty& faulty, const Way& way) {
   })};
 }
 
+/// Calls on a field with a mask, and on one without; `is_sum`: by sums().
+template <bool is_sum>
+Outcome of_fields(const Faulty& faulty, const Way& way) {
+  std::vector<double> memory(100, 0.5), results(2, 77);
+  const Kept kept(results);
+  const std::string error = error_at_place(faulty, way, [&](auto& place) {
+    auto x = place.take(memory);
+    const auto mask = x;
+    faulty.spoil(x);
+    return place.error([&](const auto& options, auto&... queue) {
+      using Fields = std::conditional_t<sizeof...(queue) == 0, mpi::Fields, mpi::DeviceFields>;
+      std::vector<Fields> list = {{.values = x}, {.values = x, .mask = mask}};
+      if constexpr (sizeof...(queue) != 0 && is_sum)
+        mpi::sums(queue..., list, results, MPI_COMM_WORLD);
+      else if constexpr (sizeof...(queue) != 0)
+        mpi::reduce_fields(Function::max, queue..., list, results, MPI_COMM_WORLD);
+      else if constexpr (is_sum)
+        mpi::sums(list, results, MPI_COMM_WORLD, options);
+      else
+        mpi::reduce_fields(Function::max, list, results, MPI_COMM_WORLD, options);
+    });
+  });
+  return {error, kept.is_unchanged()};
+}
+
 /// Calls over values, of which one rank has another kind.
 template <class T, Form form>
 Outcome merged(const Faulty& faulty, const Way&) {
@@ -305,6 +332,11 @@ std::vector<Call> calls() {
   all.push_back({"exact_dot", returned<Value::exact_dot>, kApart, parts});
   all.push_back({"partial", returned<Value::partial>, kApart, parts});
   const std::vector<Fault> places = {Fault::device, Fault::rung, Fault::numerics};
+  for (const Fault fault : {Fault::device, Fault::dtype, Fault::shape, Fault::memory}) {
+    all.push_back({"sums", of_fields<true>, kApart, {fault}});
+    all.push_back({"reduce_fields", of_fields<false>, kApart, {fault}});
+  }
+  all.push_back({"sums", of_fields<true>, {{}}, places});
   std::vector<Fault> places_and_unfit = places;
   places_and_unfit.push_back(Fault::unfit_rung);
   const std::vector<Way> host = {{}};
@@ -348,7 +380,7 @@ TEST(Refusals, NoneWithoutAFault) {
 /// The functions of the headers that have a communicator.
 TEST(Refusals, TheListHasAllCalls) {
   std::set<std::string> declared, listed = {"matrix"};  // which no rank waits in
-  for (const char* const header : {"mpi.hpp", "mpi_matrix.hpp"}) {
+  for (const char* const header : {"mpi.hpp", "mpi_matrix.hpp", "mpi_sums.hpp"}) {
     std::ifstream file(std::string(TRINE_TEST_HEADERS "/") + header);
     std::string text, line;
     while (std::getline(file, line))

@@ -38,6 +38,12 @@ if(TARGET trine)
     install(EXPORT trine_mpi_targets NAMESPACE trine:: DESTINATION "${package_dir}")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/mpi/include/trine" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   endif()
+  if(TARGET trine_mpi_fortran)
+    trine_set_runpath(trine_mpi_fortran "$ORIGIN")
+    install(TARGETS trine_mpi_fortran EXPORT trine_mpi_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(FILES "${PROJECT_BINARY_DIR}/fortran/modules/trine_mpi.mod"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine/fortran")
+  endif()
 
   # The same for other build systems.
   set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")

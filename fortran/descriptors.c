@@ -1,14 +1,12 @@
 /* Fortran's array descriptors as views of host memory, without a copy, and the calls on them. Each
  * function returns a status, and where it isn't TRINE_OK a sentence, valid until the thread's next
  * call. */
-#include <ISO_Fortran_binding.h>
-#include <stdio.h>
-#include <trine/trine.h>
+#include "descriptors.h"
 
-typedef const CFI_cdesc_t Array;
+#include <stdio.h>
 
 /* Compilers are free to give one number to several of the names. */
-static uint32_t dtype_of(Array* array) {
+uint32_t dtype_of(Array* array) {
   const CFI_type_t type = array->type;
   if (type == CFI_type_float) return TRINE_F32;
   if (type == CFI_type_double) return TRINE_F64;
@@ -18,7 +16,7 @@ static uint32_t dtype_of(Array* array) {
   return 0;
 }
 
-static uint32_t bits_of(Array* array) {
+uint32_t bits_of(Array* array) {
   switch (array->elem_len) {
     case 1: return TRINE_B8;
     case 2: return TRINE_B16;
@@ -31,18 +29,12 @@ static uint32_t bits_of(Array* array) {
 
 static _Thread_local char refusal[200];
 
-static int refuse(const char* name, const char* what, long number) {
+int refuse(const char* name, const char* what, long number) {
   snprintf(refusal, sizeof refusal, "trine: %s %s (%ld).", name, what, number);
   return 0;
 }
 
-/* The extents and strides of an array, in elements. */
-typedef struct Shape {
-  int rank;
-  int64_t extent[CFI_MAX_RANK], stride[CFI_MAX_RANK];
-} Shape;
-
-static int read_shape(const char* name, Array* array, Shape* shape) {
+int read_shape(const char* name, Array* array, Shape* shape) {
   const CFI_index_t bytes = (CFI_index_t)array->elem_len;
   if (bytes == 0) return refuse(name, "has elements without bytes: its character length is", 0);
   shape->rank = array->rank;
@@ -62,13 +54,6 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
   }
   return 1;
 }
-
-/* Arrays of one shape, of which a reduction reads the elements with equal subscripts together. */
-typedef struct Reading {
-  int count;
-  Array* arrays[2];
-  Shape shapes[2];
-} Reading;
 
 /* Whether subscript `d` goes on where `last` ends, in every array, and both together can be
  * counted. */
@@ -108,9 +93,7 @@ static void join_subscripts(Reading* of) {
   }
 }
 
-/* Reads one array, or two of one shape where `y` is there. Where there are more than two
- * subscripts, they are joined. */
-static int read_arrays(Array* x, Array* y, Reading* of) {
+int read_arrays(Array* x, Array* y, Reading* of) {
   *of = (Reading){.count = y ? 2 : 1, .arrays = {x, y}};
   if (!read_shape("x", x, &of->shapes[0]) || (y && !read_shape("y", y, &of->shapes[1]))) return 0;
   if (y && y->rank != x->rank)
@@ -137,9 +120,7 @@ static void put_longest_first(Reading* of) {
     }
 }
 
-/* An array's elements whose subscripts behind the second are `outer`, as a matrix: the first
- * subscript is the fastest, that of a view's columns. */
-static trine_host_view_t part_of(const Reading* of, int which, const int64_t* outer) {
+trine_host_view_t part_of(const Reading* of, int which, const int64_t* outer) {
   const Shape* const shape = &of->shapes[which];
   Array* const array = of->arrays[which];
   char* data = array->base_addr;
@@ -168,8 +149,7 @@ static int vectors(const char* name, Array* array, trine_host_view_t* view) {
   return 1;
 }
 
-/* The same with a vector along the rows, which results are. */
-static int results_of(Array* array, trine_host_view_t* view) {
+int results_of(Array* array, trine_host_view_t* view) {
   if (array->rank > 1) return refuse("results", "must have rank 0 or 1, not", array->rank);
   if (!vectors("results", array, view)) return 0;
   view->rows = view->cols, view->row_stride = view->col_stride;
@@ -177,9 +157,7 @@ static int results_of(Array* array, trine_host_view_t* view) {
   return 1;
 }
 
-/* For products and transposes: rows, columns, and the batch. */
-static int matrices(const char* name, Array* array, uint32_t dtype, int turned,
-                    trine_host_view_t* view) {
+int matrices(const char* name, Array* array, uint32_t dtype, int turned, trine_host_view_t* view) {
   Shape shape;
   if (!read_shape(name, array, &shape)) return 0;
   if (shape.rank < 2 || shape.rank > 3)
@@ -191,32 +169,29 @@ static int matrices(const char* name, Array* array, uint32_t dtype, int turned,
   return 1;
 }
 
-static trine_status ended(trine_status status, const char** sentence) {
+trine_status ended(trine_status status, const char** sentence) {
   *sentence = trine_last_error();
   return status;
 }
 
-static trine_status refused(const char** sentence) {
+trine_status refused(const char** sentence) {
   *sentence = refusal;
   return TRINE_INVALID_ARGUMENT;
 }
 
-/* An unsigned type of C is an integer here. */
-static void take_unsigned(uint32_t function, uint32_t map, uint32_t dtype, trine_host_view_t* out) {
+void take_unsigned(uint32_t function, uint32_t map, uint32_t dtype, trine_host_view_t* out) {
   const uint32_t natural = trine_result_dtype(function, map, dtype);
   if (natural == TRINE_U32 && out->dtype == TRINE_I32) out->dtype = natural;
   if (natural == TRINE_U64 && out->dtype == TRINE_I64) out->dtype = natural;
 }
 
-/* Fortran counts positions from 1. */
-static void count_from_one(uint32_t function, trine_host_view_t results) {
+void count_from_one(uint32_t function, trine_host_view_t results) {
   if (function != TRINE_ARGMIN && function != TRINE_ARGMAX) return;
   for (int64_t i = 0; i < results.rows; ++i) ++((int64_t*)results.data)[i * results.row_stride];
 }
 
-/* Adds the products of all elements of two arrays to a sum, or its values under a map. */
-static trine_status add_exactly(Reading* of, uint32_t map, trine_exact_sum_t* sum,
-                                const trine_options_t* options) {
+trine_status add_exactly(Reading* of, uint32_t map, trine_exact_sum_t* sum,
+                         const trine_options_t* options) {
   trine_exact_sum_t all = *sum;
   put_longest_first(of);
   int64_t outer[CFI_MAX_RANK] = {0};
@@ -230,9 +205,8 @@ static trine_status add_exactly(Reading* of, uint32_t map, trine_exact_sum_t* su
   return status;
 }
 
-/* Adds an array's elements to a partial; they have the indices `first` and on. */
-static trine_status add_parts(Reading* of, int64_t first, trine_partial_t* partial,
-                              const trine_options_t* options) {
+trine_status add_parts(Reading* of, int64_t first, trine_partial_t* partial,
+                       const trine_options_t* options) {
   trine_partial_t all = *partial;
   const uint32_t function = all.state[0] & 0xff;
   if (function == TRINE_SUM || function == TRINE_MIN || function == TRINE_MAX)

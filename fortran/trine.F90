@@ -378,44 +378,6 @@ contains
     call c_free(list)
   end function
 
-  ! What C takes for a text that may be absent.
-  function text(given, otherwise)
-    character(*), intent(in), optional :: given
-    character(*), intent(in) :: otherwise
-    character(:), allocatable :: text
-    text = otherwise // c_null_char
-    if (present(given)) text = trim(given) // c_null_char
-  end function
-
-  ! Reads a text of C, cut or followed by blanks.
-  subroutine read_text(from, text)
-    type(c_ptr), intent(in) :: from
-    character(*), intent(out) :: text
-    character(kind=c_char), pointer :: letters(:)
-    integer :: i
-    call c_f_pointer(from, letters, [c_strlen(from)])
-    text = ' '
-    do i = 1, min(len(text), size(letters))
-      text(i:i) = letters(i)
-    end do
-  end subroutine
-
-  ! How a call ends: by stat and errmsg, or by an error stop.
-  subroutine finish(status, sentence, stat, errmsg)
-    integer(c_int), intent(in) :: status
-    type(c_ptr), intent(in) :: sentence
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    character(:), allocatable :: text
-    if (present(stat)) stat = status
-    if (status == 0) return
-    if (present(stat)) then
-      if (present(errmsg)) call read_text(sentence, errmsg)
-      return
-    end if
-    allocate (character(c_strlen(sentence)) :: text)
-    call read_text(sentence, text)
-    error stop text
-  end subroutine
+#include "text.inc"
 
 end module

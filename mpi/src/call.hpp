@@ -131,4 +131,16 @@ void run(Arguments&&... arguments) {
   entry([&] { C(arguments...).run(); });
 }
 
+/// The same of one that doesn't block.
+template <class C, class... Arguments>
+Request begin(Arguments&&... arguments) {
+  return entry([&] {
+    try {
+      const auto call = std::make_shared<C>(arguments...);
+      call->enter(call);
+      return Request(call);
+    } catch (const std::bad_alloc&) { C(arguments...).fail(std::current_exception()); }
+  });
+}
+
 }  // namespace trine::mpi::detail

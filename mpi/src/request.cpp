@@ -8,23 +8,6 @@
 #include "sum_call.hpp"
 
 namespace trine::mpi {
-namespace detail {
-namespace {
-
-template <class C, class... Arguments>
-Request begin(Arguments&&... arguments) {
-  return entry([&] {
-    try {
-      const auto call = std::make_shared<C>(arguments...);
-      call->enter(call);
-      return Request(call);
-    } catch (const std::bad_alloc&) { C(arguments...).fail(std::current_exception()); }
-  });
-}
-
-}  // namespace
-}  // namespace detail
-
 Request::Request(std::shared_ptr<detail::Call> call) noexcept : call_(std::move(call)) {}
 
 Request::Request(Request&&) noexcept = default;

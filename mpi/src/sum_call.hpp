@@ -8,11 +8,10 @@ namespace trine::mpi::detail {
 class SumCall : public Call {
  public:
   /// Merges `sum`; all ranks have the result, or `root` alone.
-  SumCall(MPI_Comm comm, ExactSum& sum, int root) : SumCall(comm, sum) {
+  SumCall(MPI_Comm comm, ExactSum& sum, int root = Asked::everywhere)
+      : Call(channel_of(comm)), sum_(sum) {
     asked_.root = root;
-    attempt(failure_, [&] { check_root(); });
-  }
-  SumCall(MPI_Comm comm, ExactSum& sum) : Call(channel_of(comm)), sum_(sum) {
+    if (root != Asked::everywhere) attempt(failure_, [&] { check_root(); });
     bring(Window(sum.state()));
   }
   /// Merges the values that `add` adds to a sum on this rank.

@@ -2,7 +2,7 @@
 """Makes one program of all examples in the public headers: each block between `/// ```cpp` (or c) and `/// ````
 becomes a function, and main() runs them. An example that needs a device which isn't here is skipped; one that
 begins with `// Takes minutes.` is compiled only. An example in C ends with `return 1` where it fails. Those of mpi.hpp
-run between MPI_Init and MPI_Finalize.
+and mpi.h run between MPI_Init and MPI_Finalize.
 
     header_examples.py OUTPUT.cpp|OUTPUT.c HEADER…
 """
@@ -91,9 +91,10 @@ def main():
     if len(rows) < len(headers):
         sys.exit(f"only {len(rows)} examples found: the comments have another form than this script reads")
     start, run = (START_C, RUN_C) if in_c else (START, RUN)
-    if any(header.name == "mpi.hpp" for header in headers):
-        start = "#include <trine/mpi_matrix.hpp>\n#include <trine/mpi_sums.hpp>\n" + start
-        run = run.replace("  int failed = 0;\n", "  MPI_Init(nullptr, nullptr);\n  int failed = 0;\n")
+    if headers[0].stem == "mpi":
+        start = "".join(f"#include <trine/{header.name}>\n" for header in headers) + start
+        null = "NULL" if in_c else "nullptr"
+        run = run.replace("  int failed = 0;\n", f"  MPI_Init({null}, {null});\n  int failed = 0;\n")
         run = run.replace("  return failed ==", "  MPI_Finalize();\n  return failed ==")
     output.write_text(start + "\n".join(functions) + run % ",\n    ".join(rows))
 

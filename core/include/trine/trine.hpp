@@ -1,5 +1,5 @@
 /// The whole API of Trine: reduce, transpose and gemm on CUDA, OpenCL and the CPU, with the same
-/// bits on each. Only trine/kokkos.hpp, the views of Kokkos::Views, is included separately.
+/// bits on each. Apart are trine/kokkos.hpp, views of Kokkos::Views, and trine/c.hpp, C's values.
 ///
 /// The headers, in the order in which they include each other:
 /// - types.hpp: dtypes, options, Error

@@ -10,15 +10,15 @@ namespace {
 thread_local std::string kept;
 thread_local const char* last = "";
 
-}  // namespace
-
-trine_status failed(Status status, const char* sentence) noexcept {
+trine_status keep(Status status, const char* sentence) noexcept {
   try {
     kept = sentence;
     last = kept.c_str();
   } catch (...) { last = "Host memory is exhausted."; }
   return static_cast<trine_status>(status);
 }
+
+}  // namespace
 
 const char* last_sentence() noexcept { return last; }
 
@@ -37,16 +37,6 @@ void Result::free(const void* given) {
   if (!given) return;
   Result* const result = (static_cast<const Owner*>(given) - 1)->result;  // which lies in itself
   delete result;
-}
-
-View view_of(const trine_view_t& v) {
-  return {value_of(v.buffer), Dtype(v.dtype), v.offset,      v.rows, v.cols, v.batch,
-          v.row_stride,       v.col_stride,   v.batch_stride};
-}
-
-HostView view_of(const trine_host_view_t& v) {
-  return {v.data,  Dtype(v.dtype), v.rows,       v.cols,
-          v.batch, v.row_stride,   v.col_stride, v.batch_stride};
 }
 
 Reduce value_of(const trine_reduce_t* given) {
@@ -89,3 +79,38 @@ std::vector<Device> values_of(const trine_device_t* const* devices, size_t count
 }
 
 }  // namespace trine::detail
+
+namespace trine::c_api {
+
+Queue value_of(const trine_queue_t* handle) { return handle ? handle->value : Queue(); }
+
+View view_of(const trine_view_t& v) {
+  return {detail::value_of(v.buffer),
+          Dtype(v.dtype),
+          v.offset,
+          v.rows,
+          v.cols,
+          v.batch,
+          v.row_stride,
+          v.col_stride,
+          v.batch_stride};
+}
+
+HostView view_of(const trine_host_view_t& v) {
+  return {v.data,  Dtype(v.dtype), v.rows,       v.cols,
+          v.batch, v.row_stride,   v.col_stride, v.batch_stride};
+}
+
+trine_status failed() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return detail::keep(error.status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return detail::keep(Status::out_of_memory, "Host memory is exhausted.");
+  } catch (const std::exception& error) {
+    return detail::keep(Status::internal, error.what());
+  } catch (...) { return detail::keep(Status::internal, "An exception of an unknown type."); }
+}
+
+}  // namespace trine::c_api

@@ -3,14 +3,11 @@
 #pragma once
 
 #include <trine/lists.h>
-#include <trine/trine.h>
-#include <trine/trine.hpp>
+#include <trine/c.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <memory_resource>
 
@@ -33,11 +30,14 @@ struct trine_buffer_t {
 
 namespace trine::detail {
 
+using c_api::failed;
+using c_api::value_of;
+using c_api::view_of;
+
 // --- Arguments -------------------------------------------------------------------------------
 
 /// The handle for C++: an empty one for NULL.
 inline Device value_of(const trine_device_t* handle) { return handle ? handle->value : Device(); }
-inline Queue value_of(const trine_queue_t* handle) { return handle ? handle->value : Queue(); }
 inline Event value_of(const trine_event_t* handle) { return handle ? handle->value : Event(); }
 inline Buffer value_of(const trine_buffer_t* handle) { return handle ? handle->value : Buffer(); }
 
@@ -49,8 +49,6 @@ Enum value_or(uint32_t given, Enum otherwise) {
   return given == 0 ? otherwise : static_cast<Enum>(given);
 }
 
-View view_of(const trine_view_t& view);
-HostView view_of(const trine_host_view_t& view);
 Reduce value_of(const trine_reduce_t* operation);
 Transpose value_of(const trine_transpose_t* operation);
 Scalar scalar_of(double number, const trine_view_t& element);
@@ -58,8 +56,11 @@ Gemm value_of(const trine_gemm_t* operation);
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count);
 
 /// Makes a call with the options that C gives, and hands back what they ask for.
-void with_options(const trine_options_t* given,
-                  const std::function<void(const HostOptions&)>& body);
+void with_options(const trine_options_t* given, auto&& body) {
+  c_api::Options options(given);
+  body(options.host());
+  options.deliver();
+}
 
 /// A struct that may have grown since its writer was compiled; what the writer didn't know is zero.
 template <class T>
@@ -88,8 +89,7 @@ void require(T* place) {
 
 // --- Errors ----------------------------------------------------------------------------------
 
-/// Keeps the sentence of a failure for the calling thread, which last_sentence() gives back.
-trine_status failed(Status status, const char* sentence) noexcept;
+/// The sentence that failed() kept for the calling thread.
 const char* last_sentence() noexcept;
 
 /// The body of a function of the C API: no exception leaves it. Without the `places` for its
@@ -102,11 +102,7 @@ trine_status guard(Body&& body, Places*... places) noexcept {
       body();
     });
     return TRINE_OK;
-  } catch (const Error& error) {
-    return failed(error.status(), error.what());
-  } catch (const std::exception& error) {
-    return failed(Status::internal, error.what());
-  } catch (...) { return failed(Status::internal, "An exception of an unknown type."); }
+  } catch (...) { return failed(); }
 }
 
 /// A function whose `body` uses a queue, without a place for a result.

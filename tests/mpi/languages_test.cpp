@@ -1,0 +1,347 @@
+// The calls over ranks in C and in Fortran give the bits of those in C++, and their errors on all
+// ranks.
+#include "languages.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+
+#include "errors.hpp"
+#include "matrices.hpp"
+
+namespace {
+
+using namespace ranks;
+using testing::HasSubstr;
+using trine::Dtype;
+using trine::Function;
+using trine::Map;
+
+constexpr int kAll = TRINE_MPI_ALL_RANKS;
+const trine::HostOptions on_cpu = {.device = "cpu"};
+
+class Languages : public testing::TestWithParam<const Language*> {
+ protected:
+  const Language& language() const { return *GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Both, Languages, testing::Values(&in_c, &in_fortran),
+                         [](const auto& of) { return of.param == &in_c ? "InC" : "InFortran"; });
+
+/// The sentence of a call that fails: the same on all ranks, and the next call works.
+template <class Call>
+std::string sentence_of_all(Call&& call) {
+  return error_of_all([&] {
+    if (const int status = call(); status != TRINE_OK)
+      throw trine::Error(trine::Status(status), trine_last_error());
+  });
+}
+
+template <class T>
+void check_results(const Language& in, Values values) {
+  constexpr int64_t kStep = 3;
+  const auto whole = make<T>(values, 8, 300), other = make<T>(values, 9, 300);
+  const int64_t first = 300 * rank() / size(), count = 300 * (rank() + 1) / size() - first;
+  std::vector<T> x(size_t(count * kStep)), y(x.size());
+  for (int64_t i = 0; i < count; ++i)
+    x[size_t(i * kStep)] = whole[size_t(first + i)],
+                 y[size_t(i * kStep)] = other[size_t(first + i)];
+  for (const Function function : kFunctions)
+    for (const Map map : {Map::identity, Map::abs, Map::square, Map::product}) {
+      const bool is_sum = function == Function::sum && std::is_floating_point_v<T>;
+      if (map >= Map::square && !is_sum) continue;
+      if (function == Function::prod && values == Values::cancelling)
+        continue;  // a NaN has any sign
+      const Dtype dtype = map == Map::product ? trine::dtype_of<T>
+                                              : result_dtype(function, map, trine::dtype_of<T>);
+      uint64_t expected = 0, found = 0;
+      auto of = trine::host_vector(whole.data(), trine::dtype_of<T>, 300), by = of;
+      by.data = other.data();
+      const auto to = trine::host_vector(&expected, dtype, 1);
+      if (map == Map::product)
+        dot(of, by, to, trine::Axis::all, on_cpu);
+      else
+        reduce(function, map, trine::Axis::all, of, to, on_cpu);
+      EXPECT_EQ(
+          in.result(name(function).data(), name(map).data(), uint32_t(trine::dtype_of<T>), count,
+                    kStep, x.data(), map == Map::product ? y.data() : nullptr, first, &found),
+          TRINE_OK)
+          << trine_last_error();
+      EXPECT_EQ(found, expected) << name(function) << " " << name(map);
+      ++cases;
+    }
+}
+
+TEST_P(Languages, ResultsOfDistributedArrays) {
+  for (const Values values : {Values::like, Values::cancelling}) {
+    check_results<float>(language(), values);
+    check_results<double>(language(), values);
+  }
+  check_results<int32_t>(language(), Values::like);
+  check_results<int64_t>(language(), Values::cancelling);
+}
+
+template <class T>
+void check_elementwise(const Language& in) {
+  constexpr int64_t kLength = 40;
+  const auto mine = make<T>(Values::cancelling, 5, kLength * size());
+  for (const Function function : kFunctions)
+    for (const int root : {kAll, size() - 1})
+      for (const int begins : {0, 1}) {
+        const Dtype dtype = result_dtype(function, Map::identity, trine::dtype_of<T>);
+        std::array<uint64_t, kLength> expected, found;
+        expected.fill(7), found.fill(7);
+        T* const x = const_cast<T*>(mine.data()) + kLength * rank();
+        const auto from = trine::host_vector(x, trine::dtype_of<T>, kLength);
+        const auto to = trine::host_vector(expected.data(), dtype, kLength);
+        if (root == kAll)
+          trine::mpi::allreduce(function, from, to, MPI_COMM_WORLD, on_cpu);
+        else
+          trine::mpi::reduce(function, from, to, root, MPI_COMM_WORLD, on_cpu);
+        EXPECT_EQ(in.reduce(name(function).data(), uint32_t(trine::dtype_of<T>), kLength, x,
+                            found.data(), root, begins),
+                  TRINE_OK)
+            << trine_last_error();
+        EXPECT_EQ(found, expected) << name(function) << " to " << root;
+        ++cases;
+      }
+}
+
+TEST_P(Languages, ElementForElement) {
+  check_elementwise<float>(language());
+  check_elementwise<double>(language());
+  check_elementwise<int32_t>(language());
+  check_elementwise<int64_t>(language());
+}
+
+TEST_P(Languages, StatesAreMerged) {
+  const auto mine = make<double>(Values::cancelling, uint64_t(rank()), 50);
+  for (const int root : {kAll, 0}) {
+    trine::ExactSum sum;
+    trine::Partial least(Function::argmin, Dtype::f64);
+    sum.add(mine);
+    least.add(mine, 50 * rank());
+    auto words = sum.state();
+    auto more_words = least.state();
+    EXPECT_EQ(language().merge(words.data(), 0, root), TRINE_OK) << trine_last_error();
+    EXPECT_EQ(language().merge(more_words.data(), 1, root), TRINE_OK) << trine_last_error();
+    if (root == kAll) {
+      trine::mpi::allreduce(sum, MPI_COMM_WORLD);
+      trine::mpi::allreduce(least, MPI_COMM_WORLD);
+    } else {
+      trine::mpi::reduce(sum, root, MPI_COMM_WORLD);
+      trine::mpi::reduce(least, root, MPI_COMM_WORLD);
+    }
+    EXPECT_EQ(words, sum.state());
+    EXPECT_EQ(more_words, least.state());
+  }
+}
+
+trine_mpi_distribution_t in_c_form(const Distribution& d) {
+  return {.rows = d.rows,
+          .cols = d.cols,
+          .block_rows = d.block_rows,
+          .block_cols = d.block_cols,
+          .grid_rows = d.grid_rows,
+          .grid_cols = d.grid_cols,
+          .first_row = d.first_row,
+          .first_col = d.first_col,
+          .ranks_by_columns = d.ranks_by_columns,
+          .reserved = 0};
+}
+template <class T>
+Piece piece_of(Part<T>& part) {
+  return {.distribution = in_c_form(part.distribution),
+          .data = part.memory.data(),
+          .rows = int64_t(part.rows.size()),
+          .cols = int64_t(part.cols.size()),
+          .leading_dimension = part.col_stride};
+}
+
+template <class T>
+void check_matrices(const Language& in, uint64_t seed) {
+  constexpr Dtype kDtype = trine::dtype_of<T>;
+  const auto whole = make<T>(Values::like, seed, 30 * 30);
+  const Distribution d = distribution(seed, 30, 30), other = distribution(seed + 1, 30, 30);
+  Part<T> a(d, Layout::wide_columns, whole), b(other, Layout::columns, whole), c(a), right(b);
+  Piece from = piece_of(a), to = piece_of(b), product = piece_of(c);
+  trine::mpi::transpose(a.matrix(kDtype), right.matrix(kDtype), MPI_COMM_WORLD, on_cpu);
+  EXPECT_EQ(in.transpose(uint32_t(kDtype), &from, &to), TRINE_OK) << trine_last_error();
+  EXPECT_EQ(b.memory, right.memory);
+
+  int64_t rows = -1, cols = -1;
+  EXPECT_EQ(in.local_shape(&from.distribution, &rows, &cols), TRINE_OK);
+  EXPECT_EQ(rows, from.rows);
+  EXPECT_EQ(cols, from.cols);
+
+  Part<T> expected(a);
+  trine::mpi::gemm(-2, a.matrix(kDtype), a.matrix(kDtype), 1, expected.matrix(kDtype),
+                   MPI_COMM_WORLD, on_cpu);
+  EXPECT_EQ(in.gemm(uint32_t(kDtype), -2, &from, &from, 1, &product), TRINE_OK)
+      << trine_last_error();
+  EXPECT_EQ(c.memory, expected.memory);
+  cases += 2;
+}
+
+TEST_P(Languages, Matrices) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    check_matrices<float>(language(), seed);
+    check_matrices<double>(language(), seed);
+  }
+}
+
+/// The last rank is wrong; nothing is written.
+TEST_P(Languages, ErrorsOfOneRankAreThoseOfAll) {
+  const bool is_last = rank() == size() - 1;
+  const std::string on_last = "On rank " + std::to_string(size() - 1) + ": ";
+  std::vector<double> x(6, 1), results(6, 7);
+  const auto result = [&](const char* function, const char* map, int64_t step, double* values,
+                          double* y) {
+    return sentence_of_all([&] {
+      return language().result(function, map, TRINE_F64, 3, step, values, y, 0, results.data());
+    });
+  };
+  EXPECT_THAT(result(is_last ? "average" : "sum", "identity", 1, x.data(), nullptr),
+              HasSubstr(on_last));
+  EXPECT_THAT(result("sum", is_last ? "cube" : "abs", 1, x.data(), nullptr), HasSubstr(on_last));
+  EXPECT_THAT(result("sum", "identity", 1, is_last ? nullptr : x.data(), nullptr),
+              HasSubstr(on_last));
+  for (const int begins : {0, 1}) {
+    const auto reduce = [&](const char* function, int64_t count, double* values, int root) {
+      return sentence_of_all([&] {
+        return language().reduce(function, TRINE_F64, count, values, results.data(), root, begins);
+      });
+    };
+    EXPECT_THAT(reduce(is_last ? "average" : "sum", 6, x.data(), kAll), HasSubstr(on_last));
+    EXPECT_THAT(reduce("sum", 6, is_last ? nullptr : x.data(), kAll), HasSubstr(on_last));
+    EXPECT_THAT(reduce("sum", 6, x.data(), -1), HasSubstr("the root is rank -1"));
+    if (size() == 1) continue;
+    EXPECT_THAT(reduce("sum", is_last ? 5 : 6, x.data(), kAll), HasSubstr("of 5"));
+  }
+  EXPECT_THAT(results, testing::Each(7.0));
+
+  trine::ExactSum::State words{};
+  if (is_last) words.back() = 77;
+  const auto before = words;
+  EXPECT_THAT(sentence_of_all([&] { return language().merge(words.data(), 0, kAll); }),
+              HasSubstr(on_last));
+  EXPECT_EQ(words, before);
+
+  const Distribution d = {.rows = 6, .cols = 1, .block_rows = 6};
+  Part<double> a(d, Layout::columns, x);
+  Piece piece = piece_of(a), wrong = piece;
+  if (is_last) wrong.distribution.cols = 2;
+  EXPECT_THAT(sentence_of_all([&] { return language().transpose(TRINE_F64, &piece, &wrong); }),
+              testing::Not("nothing"));
+}
+
+/// A function of C whose arguments can't be read.
+TEST(InC, ArgumentsThatCannotBeRead) {
+  const bool is_last = rank() == size() - 1;
+  double x[] = {1, 2}, total = 7;
+  const trine_host_view_t view = trine_host_vector(x, TRINE_F64, 2);
+  trine_options_t options = {};
+  trine_event_t* event = nullptr;
+  const auto result = [&](const trine_host_view_t* of, const trine_host_view_t* by, uint32_t map,
+                          double* to, const trine_options_t* how) {
+    return sentence_of_all(
+        [&] { return trine_mpi_result(TRINE_SUM, map, of, by, 0, to, MPI_COMM_WORLD, how); });
+  };
+  EXPECT_THAT(result(is_last ? nullptr : &view, nullptr, 0, &total, nullptr),
+              HasSubstr("x is null"));
+  EXPECT_THAT(result(&view, nullptr, 0, is_last ? nullptr : &total, nullptr),
+              HasSubstr("the place of the result is null"));
+  EXPECT_THAT(result(&view, is_last ? nullptr : &view, TRINE_PRODUCT, &total, nullptr),
+              HasSubstr("TRINE_PRODUCT needs y"));
+  options.size = is_last ? 5 : 0;
+  EXPECT_THAT(result(&view, nullptr, 0, &total, &options), HasSubstr("size of the options is 5"));
+  options = {};
+  if (is_last) options.event = &event;
+  EXPECT_THAT(result(&view, nullptr, 0, &total, &options), HasSubstr("event"));
+  EXPECT_EQ(total, 7);
+  const trine_mpi_matrix_t matrix = {in_c_form({.rows = 2, .cols = 1, .block_rows = 2}), view};
+  EXPECT_THAT(sentence_of_all([&] {
+                return trine_mpi_gemm(1, &matrix, &matrix, 0, is_last ? nullptr : &matrix,
+                                      MPI_COMM_WORLD, nullptr);
+              }),
+              HasSubstr("a matrix is null"));
+  EXPECT_EQ(trine_mpi_request_wait(nullptr), TRINE_INVALID_ARGUMENT);
+  trine_mpi_request_release(nullptr);
+}
+
+TEST(InC, CommunicatorsThatAreNone) {
+  double x = 1, total = 7;
+  const trine_host_view_t view = trine_host_vector(&x, TRINE_F64, 1);
+  EXPECT_EQ(trine_mpi_result(0, 0, &view, nullptr, 0, &total, MPI_COMM_NULL, nullptr),
+            TRINE_INVALID_ARGUMENT);
+  EXPECT_STREQ(trine_last_error(), "trine::mpi: the communicator is MPI_COMM_NULL.");
+  EXPECT_EQ(total, 7);
+}
+
+TEST(InC, OneRankRefusesForAll) {
+  const bool is_last = rank() == size() - 1;
+  double x = 1, total = 7;
+  const trine_host_view_t view = trine_host_vector(&x, TRINE_F64, 1);
+  EXPECT_THAT(sentence_of_all([&] {
+                return is_last ? trine_mpi_refuse(TRINE_NOT_FOUND, "No ice.", MPI_COMM_WORLD, 1)
+                               : trine_mpi_result(0, 0, &view, nullptr, 0, &total, MPI_COMM_WORLD,
+                                                  nullptr);
+              }),
+              HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No ice."));
+  EXPECT_EQ(total, 7);
+}
+
+/// What the options ask for is there when a call has ended that doesn't block; device memory.
+TEST(InC, QueuesAndOptionsOfCallsThatDoNotBlock) {
+  double x[] = {rank() + 1.0, 2}, totals[] = {7, 7};
+  const double expected[] = {size() * (size() + 1) / 2.0, 2.0 * size()};
+  const trine_choice_t* choice = nullptr;
+  trine_mpi_request_t* request = nullptr;
+  trine_options_t options = {};
+  options.device = "cpu", options.choice = &choice;
+  EXPECT_EQ(trine_mpi_reduce(TRINE_SUM, trine_host_vector(x, TRINE_F64, 2),
+                             trine_host_vector(totals, TRINE_F64, 2), kAll, MPI_COMM_WORLD,
+                             &options, &request),
+            TRINE_OK);
+  EXPECT_EQ(trine_mpi_request_wait(request), TRINE_OK) << trine_last_error();
+  trine_mpi_request_release(request);
+  EXPECT_THAT(totals, testing::ElementsAreArray(expected));
+  // One rank copies; and a rank that had nothing to compute has chosen nothing.
+  if (rank() == size() - 1) {
+    EXPECT_TRUE(choice && std::strstr(choice->sentence, "cpu"));
+  }
+  trine_free(choice);
+
+  trine_device_t* device = nullptr;
+  trine_queue_t* queue = nullptr;
+  trine_buffer_t* buffer = nullptr;
+  ASSERT_EQ(trine_device_open("cpu", &device), TRINE_OK);
+  ASSERT_EQ(trine_queue_create(device, &queue), TRINE_OK);
+  ASSERT_EQ(trine_buffer_wrap(device, x, sizeof x, &buffer), TRINE_OK);
+  trine_view_t view = trine_vector(buffer, TRINE_F64, 2, 0);
+  double total = 0;
+  EXPECT_EQ(
+      trine_mpi_result_on_queue(0, TRINE_PRODUCT, queue, &view, &view, 0, &total, MPI_COMM_WORLD),
+      TRINE_OK);
+  EXPECT_EQ(total, size() * (size() + 1) * (2 * size() + 1) / 6.0 + 4 * size());
+  trine_mpi_queue_options_t how = {};
+  how.numerics = TRINE_REPRODUCIBLE;
+  EXPECT_EQ(
+      trine_mpi_reduce_on_queue(TRINE_SUM, queue, view, view, kAll, MPI_COMM_WORLD, &how, &request),
+      TRINE_OK);
+  EXPECT_EQ(trine_mpi_request_wait(request), TRINE_OK) << trine_last_error();
+  trine_mpi_request_release(request);
+  EXPECT_THAT(x, testing::ElementsAreArray(expected));
+  view.rows = 1, view.cols = 2;
+  const trine_mpi_device_matrix_t a = {
+      in_c_form({.rows = 1, .cols = 2 * size(), .block_cols = 2, .grid_cols = size()}), view};
+  EXPECT_EQ(trine_mpi_transpose_on_queue(queue, &a, &a, MPI_COMM_WORLD, nullptr),
+            TRINE_INVALID_ARGUMENT);
+  EXPECT_EQ(trine_mpi_gemm_on_queue(nullptr, 1, &a, &a, 0, &a, MPI_COMM_WORLD, nullptr),
+            TRINE_INVALID_ARGUMENT);
+  trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(device);
+}
+
+}  // namespace

@@ -182,7 +182,7 @@ constexpr SelfCheck kTensorChecks[] = {
 
 // --- tensor_small --------------------------------------------------------------------------------
 
-constexpr Macro kSmallMacros[] = {{"T", kDouble}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
+constexpr Macro kSmallMacros[] = {{"T", kDouble}, {"SIDE", kSides}};
 
 /// As tensor_small.kernel.h has it: a warp for each 16 rows.
 constexpr SmallRung kTensorSmall{[](int64_t side) { return divide_up(side, 16) * 32; }, true};

@@ -157,11 +157,10 @@ struct SmallRung {
     if (dynamic && request.target.backend != kCuda) one.local_elements = 0;
     return refuse_tiles(request, one);
   }
-  /// The rung's macros are T, SIDE and LAYOUT.
+  /// The rung's macros are T and SIDE.
   void plan(const trine_gemm& op, size_t index, Plan& plan) const {
     const Problem p(op);
     plan.macro[1] = static_cast<int>(index);
-    plan.macro[2] = layout_of(p);
     if (p.empty()) return;
     const Group one = group(index);
     Launch& launch = add_tiles(plan, op, p, one);

@@ -144,7 +144,7 @@ void batched_plan(const Request& request, Plan& plan) {
 
 // --- small: a group for each small product -------------------------------------------------------
 
-constexpr Macro kSmallMacros[] = {{"T", kFloat}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
+constexpr Macro kSmallMacros[] = {{"T", kFloat}, {"SIDE", kSides}};
 
 /// As small.kernel.h has it.
 constexpr SmallRung kSmall{[](int64_t side) -> int64_t {

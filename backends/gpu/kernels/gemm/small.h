@@ -1,28 +1,44 @@
-// The operands of a small product, whole in local memory, each as it lies in memory: LAYOUT says
-// how (n: unit stride along the rows, t: along the columns). A group has one product; m, n and k
-// are at most SIDE.
+// The operands of a small product, whole in local memory, each as it lies in memory: by_lanes, if
+// k is along its lines. A group has one product; m, n and k are at most SIDE.
 //
 // A line takes PITCH elements, an odd multiple of 16 bytes (f64: of 32): reads of 4 or 8 lines at
 // once, or of 4 steps of 4 lines, fall on different banks, and every line begins at 16 bytes,
 // wherever it lay in memory.
 #pragma once
 #include "copy.h"
-#include "layout.h"
 
 #define PARTS ((SIDE + DEPTH - 1) / DEPTH)
 #define PITCH ((SIDE + 3) / 8 * 8 + 4)
 #define PANEL (SIDE * PITCH)
 
-#define A_STEP (A_BY_LANES ? 1 : A_PITCH)
-#define A_LANE (A_BY_LANES ? A_PITCH : 1)
-#define B_STEP (B_BY_LANES ? 1 : B_PITCH)
-#define B_LANE (B_BY_LANES ? B_PITCH : 1)
+// Is k along the lines that lie in memory?
+#define A_BY_LANES (a_row != 1)
+#define B_BY_LANES (b_row == 1)
+
+// From one step of k, or one row of A or column of B, to the next in local memory.
+#define STEP_OF(by_lanes, pitch) ((by_lanes) ? 1 : (pitch))
+#define LANE_OF(by_lanes, pitch) ((by_lanes) ? (pitch) : 1)
+
 #define LOADER_A(to, from, depth) \
   loader_of(to, A_PITCH, from, (int)m, depth, a_row, a_col, A_BY_LANES)
 #define LOADER_B(to, from, depth) \
   loader_of(to, B_PITCH, from, (int)n, depth, b_col, b_row, B_BY_LANES)
 #define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)
 #define COPY_B(loader, l) copy_steps(loader, l, b_row, B_BY_LANES)
+
+// Calls multiply(…, a_by_lanes, b_by_lanes) for each layout with constants, so that each has a loop
+// of its own.
+#define MULTIPLY_BY_LAYOUT(multiply, ...)  \
+  do {                                     \
+    if (A_BY_LANES && B_BY_LANES)          \
+      multiply(__VA_ARGS__, true, true);   \
+    else if (A_BY_LANES)                   \
+      multiply(__VA_ARGS__, true, false);  \
+    else if (B_BY_LANES)                   \
+      multiply(__VA_ARGS__, false, true);  \
+    else                                   \
+      multiply(__VA_ARGS__, false, false); \
+  } while (0)
 
 // An operand that is being copied: `height` lines of `width` elements. The group copies `at_once`
 // lines at once, as many as it has work-items for. This work-item's first element is the `x`th of
@@ -38,7 +54,7 @@ typedef struct PanelLoader {
 // `lanes` rows of A or columns of B by `depth` steps of k. A line of the panel is a lane (by_lanes)
 // or a step of k.
 DEVICE PanelLoader loader_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int lanes,
-                             int depth, long lane_stride, long k_stride, const bool by_lanes) {
+                             int depth, long lane_stride, long k_stride, bool by_lanes) {
   PanelLoader f;
   const int height = by_lanes ? lanes : depth, width = by_lanes ? depth : lanes;
   const long line = by_lanes ? lane_stride : k_stride, unit = by_lanes ? k_stride : lane_stride;
@@ -58,7 +74,7 @@ DEVICE PanelLoader loader_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* fro
 }
 
 // Begins to copy DEPTH steps of k of an operand, from `l` on.
-DEVICE void copy_steps(const PanelLoader* f, int l, long k_stride, const bool by_lanes) {
+DEVICE void copy_steps(const PanelLoader* f, int l, long k_stride, bool by_lanes) {
   const int begin = by_lanes ? 0 : l, end = by_lanes ? f->height : min(l + DEPTH, f->height);
   if (f->first >= f->at_once || (by_lanes && l + f->x >= f->width)) return;
   LOCAL_POINTER T* to = f->to + l * (by_lanes ? 1 : f->pitch);

@@ -20,28 +20,43 @@
 // Continues the chains by `steps` of k of this lane's rows of A and columns of B. Neighbours in k
 // are read at once.
 DEVICE void multiply_steps(T acc[ROWS][COLS], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
-                           const int steps) {
+                           const int steps, const bool a_by_lanes, const bool b_by_lanes) {
+  const int a_step = STEP_OF(a_by_lanes, PITCH), a_lane = LANE_OF(a_by_lanes, PITCH);
+  const int b_step = STEP_OF(b_by_lanes, PITCH), b_lane = LANE_OF(b_by_lanes, PITCH);
   T x[ROWS][WIDTH], y[COLS][WIDTH];
 #pragma unroll
   for (int r = 0; r < ROWS; ++r)
-    if (A_STEP == 1 && steps == WIDTH)
-      unpack(*(const LOCAL_POINTER VECTOR*)(a + r * 4 * A_LANE), x[r]);
+    if (a_by_lanes && steps == WIDTH)
+      unpack(*(const LOCAL_POINTER VECTOR*)(a + r * 4 * a_lane), x[r]);
     else
 #pragma unroll
-      for (int l = 0; l < steps; ++l) x[r][l] = a[r * 4 * A_LANE + l * A_STEP];
+      for (int l = 0; l < steps; ++l) x[r][l] = a[r * 4 * a_lane + l * a_step];
 #pragma unroll
   for (int s = 0; s < COLS; ++s)
-    if (B_STEP == 1 && steps == WIDTH)
-      unpack(*(const LOCAL_POINTER VECTOR*)(b + s * 8 * B_LANE), y[s]);
+    if (b_by_lanes && steps == WIDTH)
+      unpack(*(const LOCAL_POINTER VECTOR*)(b + s * 8 * b_lane), y[s]);
     else
 #pragma unroll
-      for (int l = 0; l < steps; ++l) y[s][l] = b[s * 8 * B_LANE + l * B_STEP];
+      for (int l = 0; l < steps; ++l) y[s][l] = b[s * 8 * b_lane + l * b_step];
 #pragma unroll
   for (int l = 0; l < steps; ++l)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
 #pragma unroll
       for (int s = 0; s < COLS; ++s) acc[r][s] = multiply_add(x[r][l], y[s][l], acc[r][s]);
+}
+
+// Continues the chains by `depth` steps of k.
+INLINED void multiply(T acc[ROWS][COLS], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
+                      int depth, const bool a_by_lanes, const bool b_by_lanes) {
+  const int a_step = STEP_OF(a_by_lanes, PITCH), b_step = STEP_OF(b_by_lanes, PITCH);
+  int l = 0;
+#pragma unroll 1
+  for (; l + WIDTH <= depth; l += WIDTH, a += WIDTH * a_step, b += WIDTH * b_step)
+    multiply_steps(acc, a, b, WIDTH, a_by_lanes, b_by_lanes);
+#pragma unroll 1
+  for (; l < depth; ++l, a += a_step, b += b_step)
+    multiply_steps(acc, a, b, 1, a_by_lanes, b_by_lanes);
 }
 
 // Stores this lane's sums. `c` is the place of the first one; C has `rows` rows and `cols` columns
@@ -76,14 +91,8 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
   for (int r = 0; r < ROWS; ++r)
 #pragma unroll
     for (int s = 0; s < COLS; ++s) acc[r][s] = 0;
-  const LOCAL_POINTER T* a_at = panels + row * A_LANE;
-  const LOCAL_POINTER T* b_at = panels + PANEL + col * B_LANE;
-  int l = 0;
-#pragma unroll 1
-  for (; l + WIDTH <= depth; l += WIDTH, a_at += WIDTH * A_STEP, b_at += WIDTH * B_STEP)
-    multiply_steps(acc, a_at, b_at, WIDTH);
-#pragma unroll 1
-  for (; l < depth; ++l, a_at += A_STEP, b_at += B_STEP) multiply_steps(acc, a_at, b_at, 1);
+  MULTIPLY_BY_LAYOUT(multiply, acc, panels + row * LANE_OF(A_BY_LANES, PITCH),
+                     panels + PANEL + col * LANE_OF(B_BY_LANES, PITCH), depth);
   // A C of several columns has unit stride along its rows (gemm_problem.hpp). Without a product,
   // acc is the sum of nothing, and its factor is 1.
   c += c_offset + group_x() * c_batch + row * c_row + col;

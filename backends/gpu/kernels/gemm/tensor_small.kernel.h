@@ -35,7 +35,31 @@ DEVICE void await_parts(const int young) {
   if (young == 3) await_copies(3);
 }
 
-KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
+// Continues the chains by the steps of k from `begin` to `end`. `next`: a warp's rows 8 to 15
+// exist.
+INLINED void multiply_part(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
+                           int begin, int end, int a_pitch, int b_pitch, bool next,
+                           const bool a_by_lanes, const bool b_by_lanes) {
+  const int a_step = STEP_OF(a_by_lanes, a_pitch), a_lane = LANE_OF(a_by_lanes, a_pitch);
+  const int b_step = STEP_OF(b_by_lanes, b_pitch), b_lane = LANE_OF(b_by_lanes, b_pitch);
+  const int next_rows = SIDE % 16 == 0 || next ? 8 * a_lane : 0;
+  a += begin * a_step;
+  b += begin * b_step;
+#pragma unroll 1
+  for (int l = begin; l < end; l += STEP, a += STEP * a_step, b += STEP * b_step) {
+    T x[4], y[BLOCKS][2];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) x[e] = a[e / 2 * 4 * a_step + e % 2 * next_rows];
+#pragma unroll
+    for (int j = 0; j < BLOCKS; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) y[j][e] = b[e * 4 * b_step + j * 8 * b_lane];
+#pragma unroll
+    for (int j = 0; j < BLOCKS; ++j) multiply_add_16x8x8(acc[j], x, y[j]);
+  }
+}
+
+KERNEL_BOUNDED(tensor_small, THREADS, 1, SIDE <= 32 ? 384 / SIDE : SIDE == 40 ? 8 : 1)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, 2 * PANEL * 8);
   LOCAL_POINTER T* const a_panel = (LOCAL_POINTER T*)arena;
   LOCAL_POINTER T* const b_panel = a_panel + PANEL;
@@ -55,33 +79,25 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
       commit_copies();
     }
     for (int i = t; i < (STEP - 1 - (depth - 1) % STEP) * SIDE; i += THREADS) {
-      a_panel[(depth + i / SIDE) * A_STEP + i % SIDE * A_LANE] = 0;
-      b_panel[(depth + i / SIDE) * B_STEP + i % SIDE * B_LANE] = 0;
+      const int step = depth + i / SIDE, lane = i % SIDE;
+      a_panel[step * STEP_OF(A_BY_LANES, a_pitch) + lane * LANE_OF(A_BY_LANES, a_pitch)] = 0;
+      b_panel[step * STEP_OF(B_BY_LANES, b_pitch) + lane * LANE_OF(B_BY_LANES, b_pitch)] = 0;
     }
   }
   T acc[BLOCKS][4];
 #pragma unroll
   for (int j = 0; j < BLOCKS; ++j) acc[j][0] = acc[j][1] = acc[j][2] = acc[j][3] = 0;
-  const LOCAL_POINTER T* a_at = a_panel + quarter * A_STEP + row * A_LANE;
-  const LOCAL_POINTER T* b_at = b_panel + quarter * B_STEP + group * B_LANE;
-  const int next_rows = SIDE % 16 == 0 || row - group + 8 < SIDE ? 8 * A_LANE : 0;
+  const LOCAL_POINTER T* const a_at =
+      a_panel + quarter * STEP_OF(A_BY_LANES, a_pitch) + row * LANE_OF(A_BY_LANES, a_pitch);
+  const LOCAL_POINTER T* const b_at =
+      b_panel + quarter * STEP_OF(B_BY_LANES, b_pitch) + group * LANE_OF(B_BY_LANES, b_pitch);
 #pragma unroll
   for (int p = 0; p < PARTS; ++p) {
     await_parts(PARTS - 1 - p);
     sync();
     const int end = row - group < m ? min(depth, (p + 1) * DEPTH) : 0;
-#pragma unroll 1
-    for (int l = p * DEPTH; l < end; l += STEP, a_at += STEP * A_STEP, b_at += STEP * B_STEP) {
-      T x[4], y[BLOCKS][2];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[e] = a_at[e / 2 * 4 * A_STEP + e % 2 * next_rows];
-#pragma unroll
-      for (int j = 0; j < BLOCKS; ++j)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) y[j][e] = b_at[e * 4 * B_STEP + j * 8 * B_LANE];
-#pragma unroll
-      for (int j = 0; j < BLOCKS; ++j) multiply_add_16x8x8(acc[j], x, y[j]);
-    }
+    MULTIPLY_BY_LAYOUT(multiply_part, acc, a_at, b_at, p * DEPTH, end, a_pitch, b_pitch,
+                       row - group + 8 < SIDE);
   }
   // A C of several columns has unit stride along its rows (gemm_problem.hpp).
   c += c_offset + group_x() * c_batch + row * c_row + quarter * 2;
@@ -101,19 +117,11 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     }
 }
 
-// --- Matrices without gaps whose lines have an odd number of elements
-// --------------------------------- Copies and stores are of 16 bytes nevertheless (runs.h):
-// sectors of C written in parts kept the L2 cache busy for 95 % of the time at 31 x 31. Zeros can't
-// follow a line, so the last steps of k are looked up.
+// --- Matrices without gaps whose lines have an odd number of elements ---------------------------
 
-#undef A_STEP
-#undef A_LANE
-#undef B_STEP
-#undef B_LANE
-#define A_STEP (A_BY_LANES ? 1 : (int)m)
-#define A_LANE (A_BY_LANES ? (int)k : 1)
-#define B_STEP (B_BY_LANES ? 1 : (int)n)
-#define B_LANE (B_BY_LANES ? (int)k : 1)
+// Copies and stores are of 16 bytes nevertheless (runs.h): sectors of C written in parts kept the
+// L2 cache busy for 95 % of the time at 31 x 31. Zeros can't follow a line, so the last steps of k
+// are looked up.
 
 // Continues the chains by STEP steps of k, of which `left` exist; all of them if `whole`.
 DEVICE void multiply_steps(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
@@ -136,7 +144,21 @@ DEVICE void multiply_steps(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOC
   for (int j = 0; j < BLOCKS; ++j) multiply_add_16x8x8(acc[j], x, y[j]);
 }
 
-KERNEL_BOUNDED(tensor_small_runs, THREADS, 1, 1)(GEMM_ARGUMENTS) {
+// Continues the chains by `left` steps of k. The operands' lines have `a_pitch` and `b_pitch`
+// elements.
+INLINED void multiply_runs(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
+                           int left, int a_pitch, int b_pitch, int group, int quarter,
+                           const bool a_by_lanes, const bool b_by_lanes) {
+  const int a_step = STEP_OF(a_by_lanes, a_pitch), a_lane = LANE_OF(a_by_lanes, a_pitch);
+  const int b_step = STEP_OF(b_by_lanes, b_pitch), b_lane = LANE_OF(b_by_lanes, b_pitch);
+#pragma unroll 1
+  for (; left >= STEP; left -= STEP, a += STEP * a_step, b += STEP * b_step)
+    multiply_steps(acc, a, b, a_step, a_lane, b_step, b_lane, true, STEP, group, quarter);
+  if (left > 0)
+    multiply_steps(acc, a, b, a_step, a_lane, b_step, b_lane, false, left, group, quarter);
+}
+
+KERNEL_BOUNDED(tensor_small_runs, THREADS, 1, SIDE <= 32 ? 384 / SIDE : 1)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, 2 * PANEL * 8);
   LOCAL_POINTER T* const a_panel = (LOCAL_POINTER T*)arena;
   LOCAL_POINTER T* const b_panel = a_panel + PANEL;
@@ -155,14 +177,10 @@ KERNEL_BOUNDED(tensor_small_runs, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   T acc[BLOCKS][4];
 #pragma unroll
   for (int j = 0; j < BLOCKS; ++j) acc[j][0] = acc[j][1] = acc[j][2] = acc[j][3] = 0;
-  const LOCAL_POINTER T* a_at = a_panel + head_of(a) + row * A_LANE;
-  const LOCAL_POINTER T* b_at = b_panel + head_of(b);
-  int left = row < m ? depth : 0;  // a warp below C helps to copy and to store
-#pragma unroll 1
-  for (; left >= STEP; left -= STEP, a_at += STEP * A_STEP, b_at += STEP * B_STEP)
-    multiply_steps(acc, a_at, b_at, A_STEP, A_LANE, B_STEP, B_LANE, true, STEP, group, quarter);
-  if (left > 0)
-    multiply_steps(acc, a_at, b_at, A_STEP, A_LANE, B_STEP, B_LANE, false, left, group, quarter);
+  const int a_pitch = (int)(A_BY_LANES ? k : m), b_pitch = (int)(B_BY_LANES ? k : n);
+  const int left = row < m ? depth : 0;  // a warp below C helps to copy and to store
+  MULTIPLY_BY_LAYOUT(multiply_runs, acc, a_panel + head_of(a) + row * LANE_OF(A_BY_LANES, a_pitch),
+                     b_panel + head_of(b), left, a_pitch, b_pitch, group, quarter);
   sync();
   LOCAL_POINTER T* const sums = a_panel + head_of(c);
 #pragma unroll

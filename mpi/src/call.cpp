@@ -131,7 +131,7 @@ void Call::begin(MPI_Request* request) {
     head.asked = asked_;
     if (failure_) head.trouble = Head::failed;
   }
-  // Of many fields their number must be the same, too, and MPI_Allreduce doesn't check it.
+  // Ranks may have different numbers of fields, which MPI_Allreduce wouldn't tell.
   const bool has_fields = asked_.call == Asked::fields;
   if (!has_fields && (request != nullptr || channel_->size > kFew))
     return allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);

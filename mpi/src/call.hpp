@@ -81,7 +81,7 @@ class Call : public Pending {
   void bring(const Window& window) noexcept { head_.sum = window; }
   void bring(const std::array<uint64_t, 2>& words) noexcept { head_.words = words; }
   Failure failure_;
-  /// Of a call of many fields: a head for each, and then room for those of another rank.
+  /// In a call on fields: a head for each, and then room for those of another rank.
   std::vector<Head> many_;
 
  private:

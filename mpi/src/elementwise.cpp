@@ -66,7 +66,7 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
                 (!Place::may_share(input_, output_) ||
                  Place::as_host(input_).data != Place::as_host(output_).data);
     is_copy_ = !Place::is_queue && channel().size == 1 && (is_index() || result_dtype_ == dtype_) &&
-               !tells_more();
+               !place_.tells_more();
     if (is_copy_) return find_device();
     ask_device();
     if (!is_alone_ && length_ != 0) prepare();
@@ -124,16 +124,6 @@ void Elementwise<Place>::exchange_memory() noexcept {
 }
 
 template <class Place>
-bool Elementwise<Place>::tells_more() const noexcept {
-  if constexpr (Place::is_queue)
-    return false;
-  else {
-    const HostOptions& o = place_.options();
-    return o.choice || o.placement || o.trace || o.receipt || !o.rung.empty();
-  }
-}
-
-template <class Place>
 void Elementwise<Place>::find_device() {
   if constexpr (!Place::is_queue) {
     const std::string_view device = place_.options().device;
@@ -165,7 +155,7 @@ void Elementwise<Place>::bring_scalar() {
   // rank's number.
   if constexpr (!Place::is_queue) {
     double result = 0;
-    if (tells_more())
+    if (place_.tells_more())
       trine::reduce(function_, Map::identity, Axis::all, input_,
                     host_vector(&result, result_dtype_, 1), place_.options());
     else

@@ -38,8 +38,6 @@ class Elementwise : public PlacedCall<Place> {
   bool is_index() const noexcept {
     return function_ == Function::argmin || function_ == Function::argmax;
   }
-  /// Whether the options ask a device for more than the result.
-  bool tells_more() const noexcept;
   /// Refuses calls that the device, or the named rung, refuses. Without a named rung the device is
   /// asked once for each function and dtype.
   void ask_device();

@@ -17,6 +17,7 @@ using trine::detail::Fitting;
 
 constexpr int64_t kMostFields = int64_t{1} << 20;
 constexpr int64_t kChosenAtOnce = int64_t{1} << 16;  // elements, by masks
+constexpr int64_t kFew = 64;                         // elements
 
 bool has_memory(const ConstHostView& view) { return view.data != nullptr; }
 bool has_memory(const View& view) { return bool(view.buffer); }
@@ -38,7 +39,7 @@ void check_view(const char* which, const V& v) {
   if (count.value_or(0) != 0 && !has_memory(v)) refuse(which, " have no memory.");
 }
 
-/// Of weights or a mask.
+/// Checks weights or a mask.
 template <AnyView V>
 void check_beside(const char* which, const V& v, const V& values) {
   check_view(which, v);
@@ -53,7 +54,7 @@ FieldsAsked asked_of(Function function, std::span<const F> list) {
   if (!list.empty()) all.dtype = list[0].values.dtype;
   if (function != Function::sum && function != Function::min && function != Function::max)
     refuse("fields have sums, min and max, not ", name(function), ".");
-  Partial(function, all.dtype);  // refuses dtypes
+  if (!all.has_states()) Partial(function, all.dtype);  // refuses dtypes
   for (const auto& [values, weights, mask] : list) {
     check_view("the values", values);
     if (values.dtype != all.dtype)
@@ -219,6 +220,29 @@ class Chosen {
   int64_t count_ = 0;
 };
 
+/// Adds up few elements at once: a call on host data takes longer than that. False where their
+/// exponents lie too far from each other.
+bool add_few(Axis axis, const ConstHostView& values, const HostView& states) {
+  auto* state = static_cast<uint64_t*>(states.data);
+  Window sum;
+  for (int64_t i = 0; i < values.rows; ++i) {
+    for (int64_t j = 0; j < values.cols; ++j) {
+      const ConstHostView element = block(values, i, j, 1, 1);
+      float as_float = 0;
+      double value = 0;
+      if (values.dtype == Dtype::f32)
+        OnHost::take(element, &as_float), value = as_float;
+      else
+        OnHost::take(element, &value);
+      sum.merge(Window(value));
+    }
+    if (axis == Axis::all && i + 1 < values.rows) continue;
+    if (sum.is_too_wide()) return false;
+    state = std::ranges::copy(std::exchange(sum, {}).state(), state).out;
+  }
+  return true;
+}
+
 /// Host memory, and calls on host data.
 class FieldsOnHost {
  public:
@@ -231,6 +255,8 @@ class FieldsOnHost {
   }
   void reduce(Function function, Axis axis, const View& values, const std::optional<View>& weights,
               const HostView& to) const {
+    const bool has_few = to.cols > 1 && values.rows <= kFew && values.rows * values.cols <= kFew;
+    if (has_few && !weights && !place_.tells_more() && add_few(axis, values, to)) return;
     if (weights)
       dot(values, *weights, to, axis, place_.options());
     else

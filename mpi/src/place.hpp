@@ -50,6 +50,11 @@ class OnHost {
 
   const HostOptions& options() const noexcept { return options_; }
   bool names_rung() const noexcept { return !rung_.empty(); }
+  /// Whether the options ask a device for more than the result.
+  bool tells_more() const noexcept {
+    const HostOptions& o = options_;
+    return o.choice || o.placement || o.trace || o.receipt || !o.rung.empty();
+  }
   /// The device that is named; an empty handle where Trine chooses.
   Device device(Channel& channel) const {
     return device_ == "auto" ? Device() : channel.open_named(device_);
@@ -133,6 +138,7 @@ class OnDevice {
   /// Refuses a view that its buffer doesn't hold.
   void check(const char* which, const View& view) const;
   bool names_rung() const noexcept { return !rung_.empty(); }
+  static bool tells_more() noexcept { return false; }
   Device device(Channel&) const { return queue_.device(); }
   /// Refuses what the device or the rung doesn't do, as the work would; nothing runs.
   template <class Operation>

@@ -2,6 +2,7 @@
 // ever; in one of them rank 1 is killed as it begins its MESSAGE-th message. Their process numbers
 // are in the FOLDER; killed.sh looks what becomes of them.
 #include <unistd.h>
+#include <trine/mpi_sums.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,9 @@ void call(const char* which) {
   constexpr trine::Dtype kDtype = trine::Dtype::f64;
   const auto is = [&](const char* name) { return std::strcmp(which, name) == 0; };
   if (is("sum")) return void(trine::mpi::sum(input, MPI_COMM_WORLD));
+  if (is("fields"))
+    return trine::mpi::sums(trine::mpi::Fields{.values = trine::mpi::fields(input.data(), 10, 100)},
+                            std::span(output).first(100), MPI_COMM_WORLD);
   if (is("prod")) return void(trine::mpi::prod(input, 1000 * rank(), MPI_COMM_WORLD));
   if (is("allreduce"))
     return trine::mpi::allreduce(trine::Function::max, input, output, MPI_COMM_WORLD);

@@ -69,9 +69,7 @@ static int goes_on(const Reading* of, int last, int d) {
   return 1;
 }
 
-/* Counts two subscripts as one where the second goes on where the first ends, or has one value; and
- * all where there are no elements. */
-static void join_subscripts(Reading* of) {
+void join_subscripts(Reading* of) {
   Shape* const first = &of->shapes[0];
   const int rank = first->rank;
   int last = 0, is_empty = 0;

@@ -14,11 +14,12 @@ typedef struct Shape {
   int64_t extent[CFI_MAX_RANK], stride[CFI_MAX_RANK];
 } Shape;
 
-/* Arrays of one shape, of which a reduction reads the elements with equal subscripts together. */
+/* Arrays of one shape, of which a reduction reads the elements with equal subscripts together: two,
+ * or values, weights and a mask. */
 typedef struct Reading {
   int count;
-  Array* arrays[2];
-  Shape shapes[2];
+  Array* arrays[3];
+  Shape shapes[3];
 } Reading;
 
 /* 0: none of Trine's. */
@@ -32,6 +33,9 @@ trine_status refused(const char** sentence);
 trine_status ended(trine_status status, const char** sentence);
 
 int read_shape(const char* name, Array* array, Shape* shape);
+/* Counts two subscripts as one where the second goes on where the first ends, or has one value; and
+ * all where there are no elements. */
+void join_subscripts(Reading* of);
 /* Reads one array, or two of one shape where `y` is there. Where there are more than two
  * subscripts, they are joined. */
 int read_arrays(Array* x, Array* y, Reading* of);

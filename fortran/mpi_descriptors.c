@@ -171,3 +171,60 @@ trine_status trine_fortran_mpi_gemm(double alpha, Array* a, const trine_mpi_dist
     return refused_on_all(comm, 1, sentence);
   return ended(trine_mpi_gemm(alpha, &left, &right, beta, &out, comm, &options), sentence);
 }
+
+/* A member of fields, whose subscripts behind the first `rank` count the fields; NULL: absent. It
+ * must have the extents of the values, which come first. */
+static int add_member(const char* name, Array* array, int rank, Reading* of) {
+  Shape* const shape = &of->shapes[of->count];
+  if (!array) return 1;
+  if (array->rank != rank && array->rank != rank + 1)
+    return refuse(name, "must have the rank of a field or one more, not", array->rank);
+  if (!read_shape(name, array, shape)) return 0;
+  shape->rank = rank;
+  for (int d = 0; d < rank; ++d)
+    if (shape->extent[d] != of->shapes[0].extent[d])
+      return refuse(name, "must have the shape of a field, and has another extent of subscript",
+                    d + 1);
+  of->arrays[of->count++] = array;
+  return 1;
+}
+
+/* The view of a member that has been read, with the fields as its batch. */
+static trine_host_view_t view_of_fields(const Reading* of, int which, int rank, uint32_t dtype) {
+  trine_host_view_t view = part_of(of, which, NULL);
+  view.dtype = dtype;
+  if (of->arrays[which]->rank == rank) return view;
+  view.batch = of->shapes[which].extent[rank];
+  view.batch_stride = of->shapes[which].stride[rank];
+  return view;
+}
+
+/* `results` is a scalar: the values are one field; or it has rank 1: their last subscript counts
+ * the fields. */
+trine_status trine_fortran_mpi_reduce_fields(const char* function_name, Array* values,
+                                             Array* weights, Array* mask, Array* results,
+                                             Array* comm_given, const char* device,
+                                             const char** sentence) {
+  const trine_options_t options = {.device = device};
+  MPI_Comm comm;
+  uint32_t function;
+  trine_host_view_t out;
+  trine_mpi_fields_t fields = {.mask = {.dtype = 0}};
+  Reading of = {.count = 0};
+  if (!comm_of(comm_given, &comm)) return refused(sentence);
+  const trine_status status = trine_parse_function(function_name, &function);
+  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, 1, sentence);
+  const int rank = values->rank - results->rank;
+  if (!results_of(results, &out) || !add_member("values", values, rank, &of) ||
+      !add_member("weights", weights, rank, &of) || !add_member("mask", mask, rank, &of))
+    return refused_on_all(comm, 1, sentence);
+  if (rank > 2) join_subscripts(&of);
+  if (of.shapes[0].rank > 2) {
+    refuse("values", "have gaps between their elements, and this number of subscripts", rank);
+    return refused_on_all(comm, 1, sentence);
+  }
+  fields.values = view_of_fields(&of, 0, rank, dtype_of(values));
+  if (weights) fields.weights = view_of_fields(&of, 1, rank, dtype_of(weights));
+  if (mask) fields.mask = view_of_fields(&of, of.count - 1, rank, bits_of(mask));
+  return ended(trine_mpi_reduce_fields(function, &fields, 1, out, comm, &options), sentence);
+}

@@ -19,7 +19,7 @@ module trine_mpi
   public :: trine_mpi_argmax, trine_mpi_dot, trine_mpi_result, trine_mpi_merge
   public :: trine_mpi_allreduce, trine_mpi_reduce, trine_mpi_iallreduce, trine_mpi_ireduce
   public :: trine_mpi_request, trine_mpi_distribution, trine_mpi_local_shape
-  public :: trine_mpi_transpose, trine_mpi_gemm
+  public :: trine_mpi_sums, trine_mpi_reduce_fields, trine_mpi_transpose, trine_mpi_gemm
 
   ! total = trine_mpi_sum(x, comm), and so on: the result of the whole array, on all ranks, as
   ! trine_sum and its sisters give it on one.
@@ -131,6 +131,15 @@ module trine_mpi
       type(*), intent(inout) :: c(..)
       type(trine_mpi_distribution), intent(in) :: of_a, of_b, of_c
       character(kind=c_char), intent(in) :: device(*)
+      type(c_ptr), intent(out) :: sentence
+    end function
+    integer(c_int) function c_reduce_fields(function_, values, weights, mask, results, comm, device, &
+        sentence) bind(c, name="trine_fortran_mpi_reduce_fields")
+      import
+      character(kind=c_char), intent(in) :: function_(*), device(*)
+      type(*), intent(in) :: values(..), comm(..)
+      type(*), intent(in), optional :: weights(..), mask(..)
+      type(*), intent(inout) :: results(..)
       type(c_ptr), intent(out) :: sentence
     end function
     integer(c_int) function c_request_test(request, done) bind(c, name="trine_mpi_request_test")
@@ -298,6 +307,34 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: sentence
     call finish(c_merge(partial%words, 1, root, comm, sentence), sentence, stat, errmsg)
+  end subroutine
+
+  ! The sums of many fields at once, in one message, on all ranks: sums(i) is that of values(:, …, i),
+  ! real32 or real64 exact and rounded once, integers as int64. Or sums is a scalar, and values are
+  ! one field. Of weights and mask, which may be absent, the last subscript counts the fields, too, or
+  ! they lack it and serve all. weights: of the type of values, real; each element is multiplied by
+  ! its own, exactly. mask: logical of any kind; an element counts where it is true.
+  ! The number of fields, and whether there are weights, are the same on all ranks; the other extents
+  ! needn't be.
+  subroutine trine_mpi_sums(values, sums, comm, weights, mask, device, stat, errmsg)
+    type(*), intent(in) :: values(..), comm(..)
+    type(*), intent(inout) :: sums(..)
+    type(*), intent(in), optional :: weights(..), mask(..)
+#include "options.inc"
+    call trine_mpi_reduce_fields('sum', values, sums, comm, weights, mask, device, stat, errmsg)
+  end subroutine
+
+  ! The same for function_ 'sum', 'min' or 'max'; the latter two have no weights.
+  subroutine trine_mpi_reduce_fields(function_, values, results, comm, weights, mask, device, stat, &
+      errmsg)
+    character(*), intent(in) :: function_
+    type(*), intent(in) :: values(..), comm(..)
+    type(*), intent(inout) :: results(..)
+    type(*), intent(in), optional :: weights(..), mask(..)
+#include "options.inc"
+    type(c_ptr) :: sentence
+    call finish(c_reduce_fields(text(function_, ''), values, weights, mask, results, comm, &
+      text(device, 'auto'), sentence), sentence, stat, errmsg)
   end subroutine
 
   ! The extents of this rank's part of a matrix. No other rank is asked.

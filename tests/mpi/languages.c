@@ -42,6 +42,19 @@ static int merge(uint64_t* words, int is_partial, int root) {
              : trine_mpi_merge_exact_sum((trine_exact_sum_t*)words, root, MPI_COMM_WORLD, NULL);
 }
 
+static int fields(const char* function, uint32_t dtype, int64_t length, int64_t count,
+                  int64_t leading_dimension, void* values, void* weights, void* mask,
+                  void* results) {
+  const uint32_t by = function_of(function);
+  trine_mpi_fields_t of = {
+      .values = trine_mpi_field_view(values, dtype, length, count, leading_dimension)};
+  if (weights) of.weights = trine_mpi_field_view(weights, dtype, length, count, leading_dimension);
+  if (mask) of.mask = trine_mpi_field_view(mask, TRINE_B32, length, 1, 0);
+  return trine_mpi_reduce_fields(
+      by, &of, 1, trine_host_vector(results, trine_result_dtype(by, TRINE_IDENTITY, dtype), count),
+      MPI_COMM_WORLD, &on_cpu);
+}
+
 static trine_mpi_matrix_t matrix_of(uint32_t dtype, const Piece* piece) {
   trine_mpi_matrix_t matrix = {piece->distribution, {0}};
   (void)trine_mpi_col_major(&piece->distribution, piece->data, dtype, piece->leading_dimension,
@@ -66,15 +79,16 @@ static int local_shape(const trine_mpi_distribution_t* distribution, int64_t* ro
   return status;
 }
 
-const Language in_c = {result, reduce, merge, transpose, gemm, local_shape};
+const Language in_c = {result, reduce, merge, fields, transpose, gemm, local_shape};
 
 int fortran_result(const char*, const char*, uint32_t, int64_t, int64_t, void*, void*, int64_t,
                    void*);
 int fortran_reduce(const char*, uint32_t, int64_t, void*, void*, int, int);
 int fortran_merge(uint64_t*, int, int);
+int fortran_fields(const char*, uint32_t, int64_t, int64_t, int64_t, void*, void*, void*, void*);
 int fortran_transpose(uint32_t, const Piece*, const Piece*);
 int fortran_gemm(uint32_t, double, const Piece*, const Piece*, double, const Piece*);
 int fortran_local_shape(const trine_mpi_distribution_t*, int64_t*, int64_t*);
 
-const Language in_fortran = {fortran_result,    fortran_reduce, fortran_merge,
+const Language in_fortran = {fortran_result,    fortran_reduce, fortran_merge,      fortran_fields,
                              fortran_transpose, fortran_gemm,   fortran_local_shape};

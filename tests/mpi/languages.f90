@@ -4,7 +4,7 @@ module languages
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use mpi_f08
-  use trine, only: trine_exact_sum, trine_partial
+  use trine, only: trine_exact_sum, trine_partial, trine_sum
   use trine_mpi
   implicit none
   type, bind(c) :: piece
@@ -174,6 +174,69 @@ contains
     end if
   end function
 
+  integer(c_int) function fortran_fields(function_, dtype, length, count, leading_dimension, values, &
+      weights, mask, results) bind(c) result(stat)
+    character(kind=c_char), intent(in) :: function_(*)
+    integer(c_int32_t), value :: dtype
+    integer(c_int64_t), value :: length, count, leading_dimension
+    type(c_ptr), value :: values, weights, mask, results
+    real(real32), pointer :: s(:, :), s_weights(:, :), s_results(:)
+    real(real64), pointer :: d(:, :), d_weights(:, :), d_results(:)
+    integer(int32), pointer :: i(:, :), i_results(:)
+    integer(int64), pointer :: l_results(:)
+    integer(int32), pointer :: counts(:)
+    logical(int32), allocatable :: counts_here(:)
+    integer(int64) :: shape(2)
+    shape = [leading_dimension, count]
+    if (c_associated(mask)) then  ! else it is absent below
+      call c_f_pointer(mask, counts, [length])
+      counts_here = counts /= 0
+    end if
+    select case (dtype)
+    case (1)
+      call c_f_pointer(values, s, shape)
+      call c_f_pointer(results, s_results, [count])
+      if (c_associated(weights)) then
+        call c_f_pointer(weights, s_weights, shape)
+        call trine_mpi_sums(s(:length, :), s_results, MPI_COMM_WORLD, s_weights(:length, :), &
+          counts_here, 'cpu', stat)
+      else
+        call of(s(:length, :), s_results)
+      end if
+    case (2)
+      call c_f_pointer(values, d, shape)
+      call c_f_pointer(results, d_results, [count])
+      if (c_associated(weights)) then
+        call c_f_pointer(weights, d_weights, shape)
+        call trine_mpi_sums(d(:length, :), d_results, MPI_COMM_WORLD%mpi_val, &
+          d_weights(:length, :), counts_here, 'cpu', stat)
+      else
+        call of(d(:length, :), d_results)
+      end if
+    case default
+      call c_f_pointer(values, i, shape)
+      call c_f_pointer(results, i_results, [count])
+      call c_f_pointer(results, l_results, [count])
+      if (text(function_) == 'sum') then
+        call of(i(:length, :), l_results)
+      else
+        call of(i(:length, :), i_results)
+      end if
+    end select
+  contains
+    subroutine of(from, to)
+      type(*), intent(in) :: from(..)
+      type(*), intent(inout) :: to(..)
+      if (allocated(counts_here)) then
+        call trine_mpi_reduce_fields(text(function_), from, to, MPI_COMM_WORLD, mask=counts_here, &
+          device='cpu', stat=stat)
+      else
+        call trine_mpi_reduce_fields(text(function_), from, to, MPI_COMM_WORLD, device='cpu', &
+          stat=stat)
+      end if
+    end subroutine
+  end function
+
   integer(c_int) function fortran_transpose(dtype, a, b) bind(c) result(stat)
     integer(c_int32_t), value :: dtype
     type(piece), intent(in) :: a, b
@@ -217,6 +280,83 @@ contains
     type(trine_mpi_distribution), intent(in) :: distribution
     integer(c_int64_t), intent(inout) :: rows, cols
     call trine_mpi_local_shape(distribution, rows, cols, MPI_COMM_WORLD, stat)
+  end function
+
+  ! Communicators that are none; arrays of Fortran alone.
+  integer(c_int) function fortran_details() bind(c) result(wrong)
+    type(MPI_Comm) :: copy
+    integer :: freed, stat, rank, ranks
+    character(200) :: errmsg
+    real(real64), allocatable :: none(:)
+    real(real64) :: total, deep(4, 4, 4, 3), sums(3), areas(2, 2, 4), step(6), gone
+    logical :: is_sea(2, 2, 4)
+    logical :: is_last
+    integer :: i
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+    is_last = rank == ranks - 1
+    deep = reshape([(i*0.1_real64, i=1, size(deep))], shape(deep))
+    areas = 0.5_real64
+    is_sea = .true.
+    is_sea(1, 2, 3) = .false.
+    total = -7
+
+    wrong = 1
+    call MPI_Comm_dup(MPI_COMM_WORLD, copy)
+    freed = copy%mpi_val
+    if (trine_mpi_sum([1.0_real64], copy) /= ranks) return
+    call MPI_Comm_free(copy)
+    gone = trine_mpi_sum([1.0_real64], freed, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'MPI_COMM_NULL') == 0) return
+    wrong = 2
+    gone = trine_mpi_sum([1.0_real64], MPI_COMM_NULL, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'MPI_COMM_NULL') == 0) return
+    wrong = 3
+    gone = trine_mpi_sum([1.0_real64], 1.0_real64, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'comm must be an integer') == 0) return
+    wrong = 4  ! an array that was freed
+    allocate (none(5), source=1.0_real64)
+    if (is_last) deallocate (none)
+    call trine_mpi_result('sum', none, total, MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'On rank') /= 1 .or. total /= -7) return
+    wrong = 5
+    step = 1
+    if (is_last) then
+      call trine_mpi_result('sum', step(6:1:-1), total, MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    else
+      call trine_mpi_result('sum', step, total, MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    end if
+    if (stat /= 1 .or. index(errmsg, 'step below zero') == 0 .or. total /= -7) return
+    wrong = 6
+    if (trine_mpi_sum(deep(::2, :3, ::3, :), MPI_COMM_WORLD, stat=stat) /= &
+      ranks*trine_sum(deep(::2, :3, ::3, :))) return
+    wrong = 7
+    call trine_mpi_sums(deep(:2, :2, :, :), sums, MPI_COMM_WORLD, areas, is_sea, stat=stat, &
+      errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'gaps') == 0) return
+    wrong = 8
+    call trine_mpi_sums(deep(:2, ::2, :, :), sums, MPI_COMM_WORLD, areas, is_sea, stat=stat, &
+      errmsg=errmsg)
+    if (stat /= 0) return
+    do i = 1, 3
+      if (abs(sums(i) - ranks*sum(pack(deep(:2, ::2, :, i), is_sea))/2) > 1e-12_real64*sums(i)) return
+    end do
+    wrong = 9
+    call trine_mpi_sums(deep(1, 1, 1, :), sums, MPI_COMM_WORLD)
+    if (any(sums /= [(ranks*deep(1, 1, 1, i), i=1, 3)])) return
+    wrong = 10  ! another number of fields on one rank
+    sums = -7
+    if (is_last) then
+      call trine_mpi_sums(deep(1, 1, :, :2), sums(:2), MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    else
+      call trine_mpi_sums(deep(1, 1, :, :), sums, MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    end if
+    if (ranks > 1 .and. (stat /= 1 .or. any(sums /= -7))) return
+    wrong = 11
+    call trine_mpi_sums(deep(1, :, :, :), sums, MPI_COMM_WORLD, weights=areas(1, :, :), stat=stat, &
+      errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'weights must have the shape of a field') == 0) return
+    wrong = 0
   end function
 
 end module

@@ -26,6 +26,10 @@ typedef struct Language {
                 int root, int begins);
   /* root: INT32_MIN for all ranks; so above. */
   int (*merge)(uint64_t* words, int is_partial, int root);
+  /* array(leading_dimension, count), of whose columns `length` elements are used; weights likewise,
+   * and one mask for all of int32_t. Both may be NULL. */
+  int (*fields)(const char* function, uint32_t dtype, int64_t length, int64_t count,
+                int64_t leading_dimension, void* values, void* weights, void* mask, void* results);
   int (*transpose)(uint32_t dtype, const Piece* a, const Piece* b);
   int (*gemm)(uint32_t dtype, double alpha, const Piece* a, const Piece* b, double beta,
               const Piece* c);
@@ -34,6 +38,8 @@ typedef struct Language {
 } Language;
 
 extern const Language in_c, in_fortran;
+/* 0, or the number of the first thing in Fortran alone that isn't so. */
+int fortran_details(void);
 
 #ifdef __cplusplus
 }

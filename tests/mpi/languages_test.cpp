@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include <trine/mpi_sums.hpp>
+
 #include "errors.hpp"
 #include "matrices.hpp"
 
@@ -135,6 +137,68 @@ TEST_P(Languages, StatesAreMerged) {
     EXPECT_EQ(words, sum.state());
     EXPECT_EQ(more_words, least.state());
   }
+}
+
+template <class T>
+void check_fields(const Language& in, bool has_weights, bool has_mask) {
+  constexpr int64_t kCount = 5, kRoom = 70;
+  const int64_t length = 50 + 10 * rank();
+  auto values = make<T>(Values::cancelling, uint64_t(rank()), kCount * kRoom);
+  auto weights = make<T>(Values::like, uint64_t(rank()) + 9, kCount * kRoom);
+  std::vector<int32_t> mask(kRoom);
+  for (size_t i = 0; i < mask.size(); ++i) mask[i] = i % 3 == 0 ? 0 : 1;
+  trine::mpi::Fields fields = {.values = trine::mpi::fields(values.data(), length, kCount, kRoom)};
+  if (has_weights) fields.weights = trine::mpi::fields(weights.data(), length, kCount, kRoom);
+  if (has_mask) fields.mask = trine::mpi::fields(mask.data(), length);
+  for (const Function function : {Function::sum, Function::min, Function::max}) {
+    if (has_weights && function != Function::sum) continue;
+    std::array<uint64_t, kCount> expected{}, found{};
+    reduce_fields(
+        function, fields,
+        trine::host_vector(expected.data(),
+                           result_dtype(function, Map::identity, trine::dtype_of<T>), kCount),
+        MPI_COMM_WORLD, on_cpu);
+    EXPECT_EQ(in.fields(name(function).data(), uint32_t(trine::dtype_of<T>), length, kCount, kRoom,
+                        values.data(), has_weights ? weights.data() : nullptr,
+                        has_mask ? mask.data() : nullptr, found.data()),
+              TRINE_OK)
+        << trine_last_error();
+    EXPECT_EQ(found, expected) << name(function);
+    ++cases;
+  }
+}
+
+TEST_P(Languages, ManyFields) {
+  for (const bool has_mask : {false, true}) {
+    for (const bool has_weights : {false, true}) {
+      check_fields<float>(language(), has_weights, has_mask);
+      check_fields<double>(language(), has_weights, has_mask);
+    }
+    check_fields<int32_t>(language(), false, has_mask);
+  }
+}
+
+TEST(InFortran, CommunicatorsAndArraysOfItsOwn) { EXPECT_EQ(fortran_details(), 0); }
+
+/// One rank has another number of fields, or a list that is null.
+TEST(InC, FieldsThatDiffer) {
+  const bool is_last = rank() == size() - 1;
+  double x[4] = {1, 2, 3, 4}, sums[2] = {7, 7};
+  const trine_mpi_fields_t two = {trine_mpi_field_view(x, TRINE_F64, 2, 2, 0), {}, {}};
+  const trine_mpi_fields_t one = {trine_mpi_field_view(x, TRINE_F64, 4, 1, 0), {}, {}};
+  const auto reduce = [&](const trine_mpi_fields_t* fields, int64_t count) {
+    return sentence_of_all([&] {
+      return trine_mpi_reduce_fields(0, fields, 1, trine_host_vector(sums, TRINE_F64, count),
+                                     MPI_COMM_WORLD, nullptr);
+    });
+  };
+  EXPECT_THAT(reduce(is_last ? nullptr : &two, 2), HasSubstr("the list of fields is null"));
+  if (size() > 1) {
+    EXPECT_THAT(reduce(is_last ? &one : &two, is_last ? 1 : 2), HasSubstr("1 fields"));
+  }
+  EXPECT_THAT(sums, testing::Each(7.0));
+  EXPECT_EQ(reduce(&two, 2), "nothing");
+  EXPECT_EQ(sums[1], 7.0 * size());
 }
 
 trine_mpi_distribution_t in_c_form(const Distribution& d) {
@@ -307,9 +371,7 @@ TEST(InC, QueuesAndOptionsOfCallsThatDoNotBlock) {
   trine_mpi_request_release(request);
   EXPECT_THAT(totals, testing::ElementsAreArray(expected));
   // One rank copies; and a rank that had nothing to compute has chosen nothing.
-  if (rank() == size() - 1) {
-    EXPECT_TRUE(choice && std::strstr(choice->sentence, "cpu"));
-  }
+  if (rank() == size() - 1) { EXPECT_TRUE(choice && std::strstr(choice->sentence, "cpu")); }
   trine_free(choice);
 
   trine_device_t* device = nullptr;

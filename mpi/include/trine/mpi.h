@@ -1,5 +1,6 @@
 /// Reductions, transposes and products over the ranks of an MPI program, in C11: the C form of
-/// <trine/mpi.hpp> and <trine/mpi_matrix.hpp>, with the same bits. docs/mpi.md is the guide.
+/// <trine/mpi.hpp>, <trine/mpi_sums.hpp> and <trine/mpi_matrix.hpp>, with the same bits.
+/// docs/mpi.md is the guide.
 /// ```c
 /// // MPI_Init has been called. Each rank has a part, of any length.
 /// int rank = 0;
@@ -158,6 +159,63 @@ TRINE_EXPORT trine_status trine_mpi_result_on_queue(uint32_t function, uint32_t 
                                                     trine_queue_t* queue, const trine_view_t* x,
                                                     const trine_view_t* y, int64_t first,
                                                     void* result, MPI_Comm comm);
+
+/// Fields of one shape as one rank sees them; trine::mpi::Fields. Each field is a matrix or a
+/// vector of any strides, and the views' `batch` counts the fields.
+typedef struct trine_mpi_fields_t {
+  /// This rank's part of each field, whose extents may differ from rank to rank.
+  trine_host_view_t values;
+  /// By what each element is multiplied, exactly; dtype 0: by nothing. A batch of 1 serves all
+  /// fields.
+  trine_host_view_t weights;
+  /// An element counts if any bit of its mask is set; dtype 0: all count. Elements of 1, 2, 4 or 8
+  /// bytes; a batch of 1 serves all fields.
+  trine_host_view_t mask;
+} trine_mpi_fields_t;
+/// The same in the memory of a device.
+typedef struct trine_mpi_device_fields_t {
+  trine_view_t values, weights, mask;
+} trine_mpi_device_fields_t;
+
+/// A view of `count` vectors, for the members above; trine::mpi::fields().
+/// - data: the first element; `dtype`: a trine_dtype, of masks TRINE_B8 to TRINE_B64.
+/// - length: the elements of a field.
+/// - count: the number of fields.
+/// - leading_dimension: the distance of two fields' first elements; 0: `length`.
+TRINE_EXPORT trine_host_view_t trine_mpi_field_view(const void* data, uint32_t dtype,
+                                                    int64_t length, int64_t count,
+                                                    int64_t leading_dimension);
+/// Reduces each of many fields over all ranks, in one message; every rank has all results.
+/// trine::mpi::reduce_fields(), of which trine::mpi::sums() is the case TRINE_SUM.
+/// - function: TRINE_SUM (0 too), TRINE_MIN or TRINE_MAX; the same on all ranks.
+/// - fields: `count` of them, which have their fields one after another. One dtype in a call; the
+///   number of fields, and which of them have weights, are the same on all ranks.
+/// - results: a vector of one element for each field, of trine_result_dtype(function,
+///   TRINE_IDENTITY, dtype); for sums of f32 also f64.
+/// - comm: the ranks that take part.
+/// - options: where and how this rank computes, or NULL; no event.
+/// ```c
+/// // 3 fields of 4 cells each, with the cells' areas; one cell is land.
+/// const double values[12] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, areas[4] = {2, 2, 2, 2};
+/// const int32_t is_ocean[4] = {1, 1, 1, 0};
+/// double sums[3];
+/// const trine_mpi_fields_t fields = {.values = trine_mpi_field_view(values, TRINE_F64, 4, 3, 0),
+///                                    .weights = trine_mpi_field_view(areas, TRINE_F64, 4, 1, 0),
+///                                    .mask = trine_mpi_field_view(is_ocean, TRINE_B32, 4, 1, 0)};
+/// if (trine_mpi_reduce_fields(TRINE_SUM, &fields, 1, trine_host_vector(sums, TRINE_F64, 3),
+///                             MPI_COMM_WORLD, NULL) != TRINE_OK)
+///   return 1;
+/// printf("%g\n", sums[2]);  // 12 times the number of ranks
+/// ```
+TRINE_EXPORT trine_status trine_mpi_reduce_fields(uint32_t function,
+                                                  const trine_mpi_fields_t* fields, size_t count,
+                                                  trine_host_view_t results, MPI_Comm comm,
+                                                  const trine_options_t* options);
+/// The same of device memory, after the queue's earlier operations. `results` is host memory.
+TRINE_EXPORT trine_status trine_mpi_reduce_fields_on_queue(uint32_t function, trine_queue_t* queue,
+                                                           const trine_mpi_device_fields_t* fields,
+                                                           size_t count, trine_host_view_t results,
+                                                           MPI_Comm comm);
 
 /// Which rank has which elements of a matrix: 2-D block-cyclic, as ScaLAPACK has it;
 /// trine::mpi::Distribution. The same on all ranks.

@@ -4,10 +4,11 @@
 ! comm: the ranks that take part: an integer, as of mpif.h and `use mpi`, or an object of
 ! type(MPI_Comm), as of `use mpi_f08`. Any other type is refused when the call is made. All
 ! procedures that have it are collective, but for trine_mpi_local_shape.
-! Arrays, device, stat, errmsg: as in module trine. An error on one rank is one on all ranks, with one
-! stat and one errmsg; what is refused has written nothing. One rank alone fails where comm is none.
-! first: where this rank's first element is in the whole array (int64, from 1); its others follow, in
-! array element order.
+! Arrays, device, stat, errmsg: as in module trine. An error on one rank is one on all ranks, with
+! one stat and one errmsg; a refused call has written nothing. One rank alone fails where comm is
+! none.
+! first: where this rank's first element is in the whole array (int64, from 1); its others follow,
+! in array element order.
 ! Ranks count from 0, as MPI's do.
 module trine_mpi
   use, intrinsic :: iso_c_binding
@@ -133,8 +134,8 @@ module trine_mpi
       character(kind=c_char), intent(in) :: device(*)
       type(c_ptr), intent(out) :: sentence
     end function
-    integer(c_int) function c_reduce_fields(function_, values, weights, mask, results, comm, device, &
-        sentence) bind(c, name="trine_fortran_mpi_reduce_fields")
+    integer(c_int) function c_reduce_fields(function_, values, weights, mask, results, comm, &
+        device, sentence) bind(c, name="trine_fortran_mpi_reduce_fields")
       import
       character(kind=c_char), intent(in) :: function_(*), device(*)
       type(*), intent(in) :: values(..), comm(..)
@@ -205,8 +206,8 @@ contains
     integer(int64) :: begin
     begin = 1
     if (present(first)) begin = first
-    call finish(c_result(text(function_, ''), text(map, 'identity'), x, first=begin, result=result, &
-      comm=comm, device=text(device, 'auto'), sentence=sentence), sentence, stat, errmsg)
+    call finish(c_result(text(function_, ''), text(map, 'identity'), x, first=begin, &
+      result=result, comm=comm, device=text(device, 'auto'), sentence=sentence), sentence, stat, errmsg)
   end subroutine
 
   ! Element for element, as MPI_Allreduce: results(i) is 'sum' … 'argmax' over x(i) of all ranks; of
@@ -309,13 +310,14 @@ contains
     call finish(c_merge(partial%words, 1, root, comm, sentence), sentence, stat, errmsg)
   end subroutine
 
-  ! The sums of many fields at once, in one message, on all ranks: sums(i) is that of values(:, …, i),
-  ! real32 or real64 exact and rounded once, integers as int64. Or sums is a scalar, and values are
-  ! one field. Of weights and mask, which may be absent, the last subscript counts the fields, too, or
-  ! they lack it and serve all. weights: of the type of values, real; each element is multiplied by
-  ! its own, exactly. mask: logical of any kind; an element counts where it is true.
-  ! The number of fields, and whether there are weights, are the same on all ranks; the other extents
-  ! needn't be.
+  ! The sums of many fields at once, in one message, on all ranks: sums(i) is that of
+  ! values(:, …, i), real32 or real64 exact and rounded once, integers as int64. Or sums is a scalar,
+  ! and values are one field. weights and mask may be absent. Their last subscript counts the fields,
+  ! too, or they lack it and serve all fields.
+  ! weights: of the type of values, real; each element is multiplied by its own, exactly.
+  ! mask: logical of any kind; an element counts where it is true.
+  ! The number of fields, and whether there are weights, are the same on all ranks; the other
+  ! extents needn't be.
   subroutine trine_mpi_sums(values, sums, comm, weights, mask, device, stat, errmsg)
     type(*), intent(in) :: values(..), comm(..)
     type(*), intent(inout) :: sums(..)
@@ -325,8 +327,8 @@ contains
   end subroutine
 
   ! The same for function_ 'sum', 'min' or 'max'; the latter two have no weights.
-  subroutine trine_mpi_reduce_fields(function_, values, results, comm, weights, mask, device, stat, &
-      errmsg)
+  subroutine trine_mpi_reduce_fields(function_, values, results, comm, weights, mask, device, &
+      stat, errmsg)
     character(*), intent(in) :: function_
     type(*), intent(in) :: values(..), comm(..)
     type(*), intent(inout) :: results(..)

@@ -47,7 +47,7 @@ trine_status collective(MPI_Comm comm, bool blocks, Read&& read, Run&& call) noe
   });
 }
 
-/// What a function that may begin a call has read: its C++ values, and the call's handle.
+/// The arguments that a function has read which may begin a call, and that call's handle.
 template <class Values>
 struct Begun {
   /// The call of class C: to its end, or begun.

@@ -1,5 +1,5 @@
-! The calls over ranks in Fortran, behind the functions of languages.h. Communicators are integers in
-! half of them, and of type(MPI_Comm) in the others.
+! The calls over ranks in Fortran, behind the functions of languages.h. Communicators are integers
+! in half of them, and of type(MPI_Comm) in the others.
 module languages
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -86,8 +86,8 @@ contains
     end subroutine
   end function
 
-  integer(c_int) function fortran_reduce(function_, dtype, count, x, results, root, begins) bind(c) &
-      result(stat)
+  integer(c_int) function fortran_reduce(function_, dtype, count, x, results, root, begins) &
+      bind(c) result(stat)
     character(kind=c_char), intent(in) :: function_(*)
     integer(c_int32_t), value :: dtype
     integer(c_int64_t), value :: count
@@ -174,8 +174,8 @@ contains
     end if
   end function
 
-  integer(c_int) function fortran_fields(function_, dtype, length, count, leading_dimension, values, &
-      weights, mask, results) bind(c) result(stat)
+  integer(c_int) function fortran_fields(function_, dtype, length, count, leading_dimension, &
+      values, weights, mask, results) bind(c) result(stat)
     character(kind=c_char), intent(in) :: function_(*)
     integer(c_int32_t), value :: dtype
     integer(c_int64_t), value :: length, count, leading_dimension
@@ -339,7 +339,8 @@ contains
       errmsg=errmsg)
     if (stat /= 0) return
     do i = 1, 3
-      if (abs(sums(i) - ranks*sum(pack(deep(:2, ::2, :, i), is_sea))/2) > 1e-12_real64*sums(i)) return
+      total = ranks*sum(pack(deep(:2, ::2, :, i), is_sea))/2
+      if (abs(sums(i) - total) > 1e-12_real64*total) return
     end do
     wrong = 9
     call trine_mpi_sums(deep(1, 1, 1, :), sums, MPI_COMM_WORLD)

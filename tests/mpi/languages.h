@@ -17,8 +17,8 @@ typedef struct Piece {
 } Piece;
 
 typedef struct Language {
-  /* Of `count` elements at a distance of `step`; y is NULL but for the map "product". Positions are
-   * those of C. */
+  /* The arrays have `count` elements at a distance of `step`; y is NULL but for the map "product".
+   * Positions are those of C. */
   int (*result)(const char* function, const char* map, uint32_t dtype, int64_t count, int64_t step,
                 void* x, void* y, int64_t first, void* result);
   /* With `begins` as a call that doesn't block, which is tested until it has ended. */

@@ -355,7 +355,8 @@ TEST(InC, OneRankRefusesForAll) {
   EXPECT_EQ(total, 7);
 }
 
-/// What the options ask for is there when a call has ended that doesn't block; device memory.
+/// The results that options ask for are there when a call has ended that doesn't block; and calls
+/// on device memory.
 TEST(InC, QueuesAndOptionsOfCallsThatDoNotBlock) {
   double x[] = {rank() + 1.0, 2}, totals[] = {7, 7};
   const double expected[] = {size() * (size() + 1) / 2.0, 2.0 * size()};

@@ -9,7 +9,7 @@
 
 namespace trine::c_api {
 
-/// What a handle holds; an empty one for NULL.
+/// The value that a handle holds; an empty one for NULL.
 TRINE_API Queue value_of(const trine_queue_t* handle);
 
 /// A view of C; its buffer, which may be NULL, is held from here on. Throws std::bad_alloc.
@@ -31,9 +31,9 @@ class TRINE_API Options {
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
 
-  /// The same for C++. What the caller asked for goes to this object at first.
+  /// The same for C++. Results that the caller asked for go to this object at first.
   const HostOptions& host() const noexcept;
-  /// After the call: hands to the caller what it asked for. Throws std::bad_alloc; then nothing is
+  /// After the call: hands the caller its results. Throws std::bad_alloc; then nothing is
   /// in flight.
   void deliver();
 

@@ -37,7 +37,7 @@ contains
 
     call trine_mpi_sums(arr(:nsummands, :), arr_gsum, comm)
     if (.not. (may_be_infnan .or. all(ieee_is_finite(arr_gsum)))) &
-      error stop 'trine_reprosum: NaNs or INFs in input'
+      error stop 'trine_reprosum: NaNs or INFs in input, or a sum that overflows'
 
     if (present(arr_gbl_max_out)) then
       call trine_mpi_reduce_fields('max', arr(:nsummands, :), arr_gbl_max_out, comm)

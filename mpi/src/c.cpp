@@ -129,7 +129,10 @@ trine_status trine_mpi_refuse(uint32_t status, const char* sentence, MPI_Comm co
                               int32_t blocks) {
   return collective(
       comm, blocks != 0,
-      [&]() -> int { throw Error(Status(status), sentence ? sentence : "No reason was given."); },
+      [&]() -> int {
+        if (status == TRINE_OK) refuse("TRINE_OK is no status of a call that is refused.");
+        throw Error(Status(status), sentence ? sentence : "No reason was given.");
+      },
       [](int) {});
 }
 

@@ -352,6 +352,7 @@ TEST(InC, OneRankRefusesForAll) {
                                                   nullptr);
               }),
               HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No ice."));
+  EXPECT_EQ(trine_mpi_refuse(TRINE_OK, "Well.", MPI_COMM_SELF, 1), TRINE_INVALID_ARGUMENT);
   EXPECT_EQ(total, 7);
 }
 

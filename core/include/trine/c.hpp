@@ -7,6 +7,10 @@
 
 #include <memory>
 
+namespace trine::detail {
+struct KeptOptions;
+}
+
 namespace trine::c_api {
 
 /// The value that a handle holds; an empty one for NULL.
@@ -38,8 +42,7 @@ class TRINE_API Options {
   void deliver();
 
  private:
-  struct Kept;
-  std::unique_ptr<Kept> kept_;
+  std::unique_ptr<detail::KeptOptions> kept_;
 };
 
 }  // namespace trine::c_api

@@ -23,43 +23,24 @@ const trine_trace_t* form(Result& result, const HostTrace& from) {
   return to;
 }
 
-}  // namespace trine::detail
-
-namespace trine::c_api {
-
-struct Options::Kept {
-  trine_options_t given;
-  Choice choice;
-  std::string placement;
-  HostTrace trace;
-  std::unique_ptr<trine_event_t> event;
-  Receipt receipt;
-  HostOptions host;
-};
-
-Options::Options(const trine_options_t* given) : kept_(std::make_unique<Kept>()) {
-  Kept& k = *kept_;
-  if (given) k.given = read(given, "options");
-  const trine_options_t& o = k.given;
-  if (o.event) k.event = std::make_unique<trine_event_t>();
-  k.host = {.device = o.device ? o.device : "auto",
-            .rung = text_of(o.rung),
-            .numerics = value_or(o.numerics, Numerics::reproducible),
-            .continues = o.continues != 0,
-            .pinned = o.pinned != 0,
-            .overlap = o.no_overlap == 0,
-            .chunks = o.chunks,
-            .in_place = o.not_in_place == 0,
-            .choice = o.choice ? &k.choice : nullptr,
-            .placement = o.placement ? &k.placement : nullptr,
-            .trace = o.trace ? &k.trace : nullptr,
-            .event = k.event ? &k.event->value : nullptr,
-            .receipt = o.receipt ? &k.receipt : nullptr};
+KeptOptions::KeptOptions(const trine_options_t* options) {
+  if (options) given = read(options, "options");
+  const trine_options_t& o = given;
+  if (o.event) event = std::make_unique<trine_event_t>();
+  host = {.device = o.device ? o.device : "auto",
+          .rung = text_of(o.rung),
+          .numerics = value_or(o.numerics, Numerics::reproducible),
+          .continues = o.continues != 0,
+          .pinned = o.pinned != 0,
+          .overlap = o.no_overlap == 0,
+          .chunks = o.chunks,
+          .in_place = o.not_in_place == 0,
+          .choice = o.choice ? &choice : nullptr,
+          .placement = o.placement ? &placement : nullptr,
+          .trace = o.trace ? &trace : nullptr,
+          .event = event ? &event->value : nullptr,
+          .receipt = o.receipt ? &receipt : nullptr};
 }
-
-Options::~Options() = default;
-
-const HostOptions& Options::host() const noexcept { return kept_->host; }
 
 /// Waits, and ignores a failure.
 static void finish(const Event& event) {
@@ -68,20 +49,29 @@ static void finish(const Event& event) {
   } catch (const Error&) {}
 }
 
-void Options::deliver() {
-  const trine_options_t& o = kept_->given;
+void KeptOptions::deliver() {
   try {
-    if (o.choice) *o.choice = nullptr;  // where nothing had to be computed
-    if (kept_->choice.device) offer(o.choice, kept_->choice);
-    offer(o.placement, kept_->placement);
-    offer(o.trace, kept_->trace);
-    if (o.receipt) give(o.receipt, kept_->receipt.json());
+    if (given.choice) *given.choice = nullptr;  // where nothing had to be computed
+    if (choice.device) offer(given.choice, choice);
+    offer(given.placement, placement);
+    offer(given.trace, trace);
+    if (given.receipt) give(given.receipt, receipt.json());
   } catch (...) {  // a call that fails leaves nothing in flight
-    if (kept_->event) finish(kept_->event->value);
+    if (event) finish(event->value);
     throw;
   }
-  if (kept_->event) *o.event = kept_->event.release();
+  if (event) *given.event = event.release();
 }
+
+}  // namespace trine::detail
+
+namespace trine::c_api {
+
+Options::Options(const trine_options_t* given)
+    : kept_(std::make_unique<detail::KeptOptions>(given)) {}
+Options::~Options() = default;
+const HostOptions& Options::host() const noexcept { return kept_->host; }
+void Options::deliver() { kept_->deliver(); }
 
 }  // namespace trine::c_api
 

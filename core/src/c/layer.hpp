@@ -55,10 +55,23 @@ Scalar scalar_of(double number, const trine_view_t& element);
 Gemm value_of(const trine_gemm_t* operation);
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count);
 
+/// The options that C gives, with what they ask for; c_api::Options.
+struct KeptOptions {
+  explicit KeptOptions(const trine_options_t* options);
+  void deliver();
+
+  trine_options_t given{};
+  Choice choice;
+  std::string placement;
+  HostTrace trace;
+  std::unique_ptr<trine_event_t> event;
+  Receipt receipt;
+  HostOptions host;
+};
 /// Makes a call with the options that C gives, and hands back what they ask for.
 void with_options(const trine_options_t* given, auto&& body) {
-  c_api::Options options(given);
-  body(options.host());
+  KeptOptions options(given);
+  body(options.host);
   options.deliver();
 }
 

@@ -8,6 +8,7 @@ The baseline has the declarations as the preprocessor gives them, without the na
 Types have fixed widths, so that the same text is the same binary interface.
 
     check_abi.py check|update|self-test SOURCE INCLUDE CC [LIBTRINE VERSION]
+    check_abi.py check|update SOURCE INCLUDE CC LIBTRINE_MPI VERSION MPI_INCLUDE…    for trine/mpi.h
 """
 import pathlib
 import re
@@ -15,7 +16,20 @@ import subprocess
 import sys
 import textwrap
 
-BASELINE = pathlib.Path(__file__).parent / "trine_c.txt"
+HERE = pathlib.Path(__file__).parent
+
+
+class Trine:
+    header, prefix, tests, least = "core/include/trine/trine.h", "trine_", "tests/c", 80
+    baseline = HERE / "trine_c.txt"
+
+
+class Mpi:
+    header, prefix, tests, least = "mpi/include/trine/mpi.h", "trine_mpi_", "tests/mpi", 15
+    baseline = HERE / "trine_mpi_c.txt"
+
+
+OF = Mpi if len(sys.argv) > 7 else Trine
 # Not the functions that backends and packs export, whose names end in a version.
 MARK = '__attribute__((visibility("default"))) '
 FUNCTION = re.compile(re.escape(MARK) + r"([^;{}]*?\b(trine_\w+)(?<!_v1)\([^;]*\));")
@@ -31,15 +45,17 @@ def run(*command):
 
 def headers(source, include, cc):
     """The text of the headers."""
-    code, text = run(cc, "-std=c11", "-E", "-P", "-include", "trine/trine.h", "-x", "c",
-                     "/dev/null", f"-I{source / 'core/include'}", f"-I{include}")
+    code, text = run(cc, "-std=c11", "-E", "-P", "-include", source / OF.header, "-x", "c",
+                     "/dev/null", f"-I{source / 'core/include'}", f"-I{include}",
+                     *(f"-I{folder}" for folder in sys.argv[7:]))
     if code:
         sys.exit(text)
     return ACCESS.sub("", re.sub(r"\s+", " ", text))
 
 
 def functions_of(text):
-    return {match[2]: match[1] for match in FUNCTION.finditer(text)}
+    found = {match[2]: match[1] for match in FUNCTION.finditer(text)}
+    return {name: function for name, function in found.items() if name.startswith(OF.prefix)}
 
 
 def interface(text):
@@ -56,6 +72,8 @@ def interface(text):
 
 
 def enumerators(text):
+    if OF is Mpi:
+        return set()  # those of Trine
     return {one.strip() for body in ENUMERATION.findall(text) for one in body.split(",")} - {""}
 
 
@@ -63,13 +81,14 @@ def write_baseline(text):
     lines = [", ".join(sorted(enumerators(text))), *sorted(interface(text))]
     wrapped = (textwrap.fill(line, 100, subsequent_indent="    ", break_long_words=False,
                              break_on_hyphens=False) for line in lines)
-    BASELINE.write_text("\n".join(wrapped) + "\n")
+    OF.baseline.write_text("\n".join(wrapped) + "\n")
 
 
 def difference(text):
     """What the baseline has and a text doesn't."""
-    first, *lines = re.sub(r"\n +", " ", BASELINE.read_text()).splitlines()
-    return sorted((set(first.split(", ")) - enumerators(text)) | (set(lines) - interface(text)))
+    first, *lines = re.sub(r"\n +", " ", OF.baseline.read_text()).splitlines()
+    values = set(first.split(", ")) - {""}
+    return sorted((values - enumerators(text)) | (set(lines) - interface(text)))
 
 
 def self_test(text):
@@ -104,12 +123,12 @@ def library_says(library, version, names, source):
     shown = {line.split()[-1] for line in listing.splitlines() if " _Z" not in line}
     shown = {name for name in shown if not name.startswith(("TRINE_", "trine_test_host@"))}
     expected = {f"{name}@@TRINE_{version}" for name in names}
-    tests = "\n".join(file.read_text() for file in (source / "tests/c").glob("*.c"))
+    tests = "\n".join(file.read_text() for file in (source / OF.tests).glob("*.c*"))
     untested = [name for name in names if not re.search(rf"\b{name}\(", tests)]
     unknown = sorted(shown - expected)
     return ([f"the library lacks {name}" for name in sorted(expected - shown)] +
             [f"the library shows {name}, which no header has" for name in unknown] +
-            [f"no test in tests/c calls {name}" for name in sorted(untested)])
+            [f"no test in {OF.tests} calls {name}" for name in sorted(untested)])
 
 
 def main():
@@ -126,7 +145,7 @@ def main():
         wrong += library_says(sys.argv[5], sys.argv[6], names, source)
     print("\n".join(wrong))
     print(f"{len(names)} functions, {len(wrong)} things wrong")
-    return 1 if wrong or len(names) < 80 else 0
+    return 1 if wrong or len(names) < OF.least else 0
 
 
 if __name__ == "__main__":

@@ -235,6 +235,11 @@ void check_matrices(const Language& in, uint64_t seed) {
 
   int64_t rows = -1, cols = -1;
   EXPECT_EQ(in.local_shape(&from.distribution, &rows, &cols), TRINE_OK);
+  if (d.grid_row(rank()) >= 0) {
+    EXPECT_EQ(
+        trine_mpi_local_extent(d.rows, d.block_rows, d.grid_row(rank()), d.first_row, d.grid_rows),
+        rows);
+  }
   EXPECT_EQ(rows, from.rows);
   EXPECT_EQ(cols, from.cols);
 
@@ -388,6 +393,13 @@ TEST(InC, QueuesAndOptionsOfCallsThatDoNotBlock) {
       trine_mpi_result_on_queue(0, TRINE_PRODUCT, queue, &view, &view, 0, &total, MPI_COMM_WORLD),
       TRINE_OK);
   EXPECT_EQ(total, size() * (size() + 1) * (2 * size() + 1) / 6.0 + 4 * size());
+  const trine_mpi_device_fields_t fields = {view, view, {}};
+  EXPECT_EQ(
+      trine_mpi_reduce_fields_on_queue(TRINE_SUM, queue, &fields, 1,
+                                       trine_host_vector(totals, TRINE_F64, 1), MPI_COMM_WORLD),
+      TRINE_OK)
+      << trine_last_error();
+  EXPECT_EQ(totals[0], total);
   trine_mpi_queue_options_t how = {};
   how.numerics = TRINE_REPRODUCIBLE;
   EXPECT_EQ(

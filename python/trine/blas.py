@@ -132,8 +132,8 @@ def _start(words: list[str]) -> None:
     os.execve(sys.executable, [*python, *program], environment)
 
 
-def main() -> None:
-    """The command `python -m trine.blas`."""
+def _main() -> None:
+    """The command `python -m trine.blas`: it reads Python's own command line as well."""
     try:
         _start(sys.argv[1:])
     except Error as error:
@@ -141,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

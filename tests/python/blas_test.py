@@ -138,13 +138,10 @@ class Starts(Folder):
         core = self.folder / "_core"
         core.mkdir()
         (core / "_multiarray_umath.so").symlink_to(trine._trine.__file__)
-        code = f"""
-import numpy, trine.blas
-numpy.__file__ = {str(self.folder / "__init__.py")!r}
-trine.blas.main()"""
-        words = [sys.executable, "-c", code, "program.py"]
-        (self.folder / "program.py").touch()
-        ran = subprocess.run(words, capture_output=True, cwd=self.folder)
+        elsewhere = str(self.folder / "__init__.py")
+        first = self.folder / "sitecustomize.py"
+        first.write_text(f"import numpy; numpy.__file__ = {elsewhere!r}")
+        ran = run("-c", "print(1)", PYTHONPATH=str(self.folder))
         self.refused(ran, "NumPy", "can't be reached")
 
 

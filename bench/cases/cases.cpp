@@ -1,10 +1,14 @@
 #include "cases.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
+#include "bench/ui/screen.hpp"
 #include "operations.hpp"
 
 namespace trine::bench {
@@ -155,19 +159,23 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
   return all;
 }
 
-std::vector<Problem> problems_of(const Cases& c) {
-  std::vector<Problem> all;
-  for (Operation operation : operations_of(c)) {
+void tell_left_out(Operation operation, const Refusal& why) {
+  print_lines(fmt::format("{} is left out: {}", name(operation), why.what()), 2, stderr);
+}
+
+Chosen<Problem> problems_of(const Cases& c) {
+  return chosen_of(c.operations, [&c](Operation operation) {
     const Description& has = describe(operation);
     const bool is_left_out = (c.batch != 1 && !has.is_batched) || (c.accurate && !has.by_flops);
-    if (c.operations.empty() && is_left_out) continue;
-    for (const std::string& dtype : or_else(c.dtypes, describe(operation).default_dtypes))
-      for (const std::string& size : or_else(c.sizes, describe(operation).default_sizes))
+    std::vector<Problem> all;
+    if (c.operations.empty() && is_left_out) return all;
+    for (const std::string& dtype : or_else(c.dtypes, has.default_dtypes))
+      for (const std::string& size : or_else(c.sizes, has.default_sizes))
         for (Problem& p :
              variations(c, problem_of(operation, parse_dtype(dtype), parse_size(operation, size))))
           all.push_back(std::move(p));
-  }
-  return all;
+    return all;
+  });
 }
 
 std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {

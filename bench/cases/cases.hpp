@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "bench/ui/error.hpp"
 #include "problem.hpp"
 
 namespace trine::bench {
@@ -50,10 +53,37 @@ inline std::vector<Operation> operations_of(const Cases& cases) {
   return operations_of(cases.operations);
 }
 
-/// Every combination of what was named, operation by operation; throws Refusal on what doesn't
-/// exist, before anything is measured. If a batch is asked for, operations that weren't
-/// named and can't be batched are left out.
-std::vector<Problem> problems_of(const Cases& cases);
+/// The work of a command, operation by operation, before anything is measured.
+template <class Item>
+struct Chosen {
+  std::vector<Item> all;
+  bool complete = true;  ///< false: an operation that was named is left out
+};
+
+/// One line on stderr.
+void tell_left_out(Operation operation, const Refusal& why);
+
+/// Calls `make` for each of the operations that are named, or of all, and joins the lists that it
+/// gives. An operation for which it throws Refusal is left out, and stderr is told so; if every one
+/// is, the first Refusal is thrown.
+template <class Make, class Items = std::invoke_result_t<Make, Operation>>
+Chosen<typename Items::value_type> chosen_of(const std::vector<std::string>& words, Make make) {
+  Chosen<typename Items::value_type> chosen;
+  std::vector<std::pair<Operation, Refusal>> left_out;
+  for (const Operation operation : operations_of(words)) {
+    try {
+      for (auto& item : make(operation)) chosen.all.push_back(std::move(item));
+    } catch (const Refusal& why) { left_out.emplace_back(operation, why); }
+  }
+  if (chosen.all.empty() && !left_out.empty()) throw left_out.front().second;
+  for (const auto& [operation, why] : left_out) tell_left_out(operation, why);
+  chosen.complete = left_out.empty() || words.empty();
+  return chosen;
+}
+
+/// Every combination of what was named, by chosen_of(). If a batch is asked for, operations that
+/// weren't named and can't be batched are left out without a word.
+Chosen<Problem> problems_of(const Cases& cases);
 
 /// `base` with every function, map, axis, layout and value class named.
 std::vector<Problem> variations(const Cases& cases, const Problem& base);

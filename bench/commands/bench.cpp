@@ -150,9 +150,10 @@ void add_case(Registered& cases, const Options& o, const Device& device, const P
   }
 }
 
-Registered cases_of(const Options& o, const std::vector<Device>& devices) {
+Registered cases_of(const Options& o, const std::vector<Problem>& problems,
+                    const std::vector<Device>& devices) {
   Registered cases;
-  for (const Problem& problem : problems_of(o.cases))
+  for (const Problem& problem : problems)
     for (const Device& device : devices) {
       for (const std::string& rung : o.rungs.empty() ? std::vector<std::string>{""} : o.rungs)
         add_case(cases, o, device, problem, rung, true);
@@ -368,7 +369,8 @@ int bench(const Options& o, const CLI::App& app) {
   const std::string peers = o.peers ? load_peers() : std::string();
   const std::vector<Device> devices = chosen_devices(o.devices);
   check_rungs(o.rungs, devices, operations_of(o.cases));
-  Registered cases = cases_of(o, devices);
+  const auto [problems, complete] = problems_of(o.cases);
+  Registered cases = cases_of(o, problems, devices);
   describe(devices, peers);
   Control control(o.limit);
   if (run_cases(cases, flags, control) == 0)
@@ -383,7 +385,7 @@ int bench(const Options& o, const CLI::App& app) {
     print_lines(fmt::format("FAILED: {}: {}", one.name, one.failure), 2, stderr);
     outcome = Outcome::failed;
   }
-  return ended(control, outcome, stderr);
+  return ended(control, complete ? outcome : Outcome::failed, stderr);
 }
 
 }  // namespace

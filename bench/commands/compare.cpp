@@ -46,7 +46,7 @@ std::vector<std::vector<std::byte>> data_of(std::vector<Array> arrays) {
   return data;
 }
 
-std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays) {
+Chosen<Problem> problems(const Options& o, const std::vector<Array>& arrays) {
   if (arrays.empty()) return problems_of(o.cases);
   const std::vector<Operation> operations = operations_of(o.cases);
   const std::vector<std::string>& maps = o.cases.maps;
@@ -59,7 +59,7 @@ std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays
   for (const Array& array : arrays)
     if (array.shape.size() > 2)
       throw Refusal("compare takes arrays of up to two dimensions; `trine run` takes batches");
-  return variations(o.cases, problem_of(operations[0], o.inputs, arrays));
+  return {variations(o.cases, problem_of(operations[0], o.inputs, arrays))};
 }
 
 /// The rungs to run on a device: those named, else the default; with --peers the vendor's too.
@@ -126,7 +126,7 @@ void check_graph(Options& o) {
 int compare(Options& o) {
   if (o.graph) check_graph(o);
   std::vector<Array> arrays = arrays_of(o.inputs);
-  const std::vector<Problem> all = problems(o, arrays);
+  const auto [all, complete] = problems(o, arrays);
   const std::vector<Device> devices =
       start(o.measuring.devices, o.rungs, operations_of(o.cases), o.peers);
   if (!o.graph) say("{}", kLegend);
@@ -139,7 +139,7 @@ int compare(Options& o) {
   const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
   std::vector<Measured> measured(all.size());
   Report report;
-  bool refused = false;  // some problem everywhere
+  bool refused = !complete;  // some problem everywhere
   const auto conclude = [&](Measured& of) {
     std::vector<Result> results = combined(std::exchange(of.rounds, {}));
     // A default that refuses must not pass for a good run.

@@ -76,14 +76,14 @@ int ladder(const Options& o, const CLI::App& app) {
     throw Refusal(fmt::format("document {} has no table of {}", like->number,
                               fmt::join(cases.operations, " or ")));
   if (!access) check_options(app, operations_of(cases));
-  std::vector<Problem> problems;
+  Chosen<Problem> chosen;
   if (!like && !access)
-    for (Operation operation : operations_of(cases)) {
+    chosen = chosen_of(cases.operations, [&](Operation operation) {
       Cases of_operation = cases;
       of_operation.operations = {std::string(name(operation))};
       if (cases.sizes.empty()) of_operation.sizes = {describe(operation).default_sizes.back()};
-      for (Problem& p : problems_of(of_operation)) problems.push_back(std::move(p));
-    }
+      return problems_of(of_operation).all;
+    });
   const std::vector<Device> devices =
       start(o.measuring.devices, o.rungs, operations_of(cases), o.peers || o.like == "002");
   use_tuning(false);  // a ladder ends with the backend's own choice
@@ -93,14 +93,15 @@ int ladder(const Options& o, const CLI::App& app) {
   if (access) show_access(run, devices);
   if (like)
     for (const Device& device : devices) reproduce(run, device, *like, operations_of(cases));
-  for (const Problem& problem : problems)
+  for (const Problem& problem : chosen.all)
     for (const Device& device : devices) {
       if (control.stop()) break;
       Runner runner(device, o.measuring.budget);
       climb(run, runner, problem, o.rungs.empty() ? ladder_of(device, problem, o.peers) : o.rungs);
     }
   if (run.sampled) say("{}", kSampledNote);
-  return finish(run.document, control, o.measuring.json, outcome_of(run.document.results));
+  return finish(run.document, control, o.measuring.json,
+                chosen.complete ? outcome_of(run.document.results) : Outcome::failed);
 }
 
 }  // namespace

@@ -102,15 +102,16 @@ void show_ladder(LadderRun& run, const Device& device, const Problem& problem,
 }
 
 int roof(const Options& o) {
-  const std::vector<Operation> operations = operations_of(o.operations);
   std::vector<Dtype> dtypes;
   for (const std::string& word : o.dtypes) dtypes.push_back(parse_dtype(word));
   const std::vector<Device> devices = chosen_devices(o.measuring.devices);
-  std::vector<std::pair<Device, Problem>> ladders;
-  for (const Device& device : devices)
-    for (const Operation operation : operations)
+  const auto [ladders, complete] = chosen_of(o.operations, [&](Operation operation) {
+    std::vector<std::pair<Device, Problem>> all;
+    for (const Device& device : devices)
       for (const Dtype dtype : dtypes)
-        ladders.emplace_back(device, problem_of(o, device, operation, dtype));
+        all.emplace_back(device, problem_of(o, device, operation, dtype));
+    return all;
+  });
   print_heading(devices);
   Control control(o.measuring.limit);
   LadderRun run(control, o.measuring.budget, o.measuring.seed);
@@ -128,7 +129,7 @@ int roof(const Options& o) {
   if (run.sampled) say("{}", kSampledNote);
   run.document.arrays["roofs"] = all;
   return finish(run.document, control, o.measuring.json,
-                outcome_of(run.document.results, !all.empty()));
+                complete ? outcome_of(run.document.results, !all.empty()) : Outcome::failed);
 }
 
 }  // namespace

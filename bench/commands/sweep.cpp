@@ -105,7 +105,8 @@ class Sweep {
   explicit Sweep(const Options& options) : o_(options), control_(options.measuring.limit) {}
 
   int run() {
-    const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
+    Chosen<Problem> chosen = problems_of(o_.cases);
+    const std::vector<std::vector<Problem>> groups = grouped(std::move(chosen.all));
     const std::vector<Device> devices = chosen_devices(o_.measuring.devices);
     check_rungs(o_.rungs, devices, operations_of(o_.cases));
     for (const Device& device : devices)
@@ -123,7 +124,8 @@ class Sweep {
     for (const std::string& path : paths_)
       say("Saved for {}; later calls use it (TRINE_TUNING=off ignores it).", path);
     return finish(document_, control_, o_.measuring.json,
-                  verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
+                  chosen.complete && verified_ && saved_all_ ? outcome_of(document_.results)
+                                                             : Outcome::failed);
   }
 
  private:

@@ -41,15 +41,15 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
   return p;
 }
 
-std::vector<Problem> problems(const Options& o) {
-  std::vector<Problem> all;
-  for (const Operation operation : operations_of(o.operations)) {
+Chosen<Problem> problems(const Options& o) {
+  return chosen_of(o.operations, [&o](Operation operation) {
+    std::vector<Problem> all;
     const std::vector<std::string> one{"f32"}, size{describe(operation).default_sizes.back()};
     for (const std::string& dtype : o.dtypes.empty() ? one : o.dtypes)
       for (const std::string& text : o.sizes.empty() ? size : o.sizes)
         all.push_back(problem_of(o, operation, dtype, text));
-  }
-  return all;
+    return all;
+  });
 }
 
 std::string mode_text(const MeasuredMode& m) {
@@ -177,7 +177,7 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
 }
 
 int transfers(const Options& o) {
-  const std::vector<Problem> all = problems(o);
+  const auto [all, complete] = problems(o);
   const std::vector<Device> devices = start(o.measuring.devices, {}, {}, false);
   Control control(o.measuring.limit);
   Document document{.command = "transfers"};
@@ -188,7 +188,8 @@ int transfers(const Options& o) {
     if (!control.stop()) measure_problem(o, problem, devices, control, document, timelines);
   document.arrays["roofs"] = roofs;
   document.arrays["timelines"] = timelines;
-  return finish(document, control, o.measuring.json, outcome_of(document.results, !roofs.empty()));
+  return finish(document, control, o.measuring.json,
+                complete ? outcome_of(document.results, !roofs.empty()) : Outcome::failed);
 }
 
 }  // namespace

@@ -108,6 +108,21 @@ class Options(Program):
         # A wrong word of such an option is refused all the same.
         self.refused("compare", "gemm", "--function", "nonsense", word="--function is an option of reduce, not of gemm")
 
+    def test_an_operation_that_cannot_run_is_left_out(self):
+        """The others run, but one that was named makes the exit code 1."""
+        words = ("--dtype", "u32", "--size", "16", "--device", "cpu")
+        for command, quick in (("compare", "--min-time=0.001"), ("ladder", "--min-time=0.001"), ("sweep", "--min-time=0.001"),
+                               ("transfers", "--no-rates"), ("roof", "--min-time=0.001"), ("bench", "--benchmark_min_time=0.001")):
+            done = trine(command, "gemm", "transpose", *words, quick)
+            self.assertEqual(done.returncode, 1, f"{command}: {done.stdout}{done.stderr}")
+            self.assertIn("gemm is left out: gemm has no dtype u32; it takes f32 f64 i32", done.stderr, command)
+            self.assertRegex(done.stdout, "transpose.u32", command)
+            self.assertNotIn("gemm", done.stdout, command)
+            self.refused(command, "gemm", *words, quick, word="gemm has no dtype u32")
+        self.run_good("compare", *words, "--min-time", "0.001", "--json", self.path("all.json"))
+        self.assertEqual({r["operation"] for r in self.load("all.json")["results"]}, {"reduce", "transpose"})
+        self.refused("compare", "--size", "2^40", "--json", self.path("none.json"), word="this machine has")
+
     def test_options_that_mean_nothing_beside_others(self):
         for words in (("verify", "--random", "1", "--quick"), ("verify", "--random", "1", "--rung", "naive"),
                       ("verify", "--seed", "3"), ("sweep", "--forget", "--device", "cpu"),

@@ -171,6 +171,14 @@ uint64_t footprint(const Problem& p) {
 
 bool rated_by_flops(const Problem& p) { return describe(p.operation).by_flops; }
 
+const char* operation_word(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f64 ? "flop" : "op";
+}
+
+std::string rate_unit(const Problem& p) {
+  return rated_by_flops(p) ? fmt::format("{}/s", operation_word(p.dtype)) : "B/s";
+}
+
 std::string to_string(const Problem& p) {
   std::string text(name(p.operation));
   if (describe(p.operation).has_function) {

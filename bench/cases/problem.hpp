@@ -59,6 +59,10 @@ double work(const Problem& problem);
 uint64_t footprint(const Problem& problem);  ///< bytes of all operands
 /// Whether the rate is quoted in flop/s (gemm) or bytes/s.
 bool rated_by_flops(const Problem& problem);
+/// As people read it, "flop", or "op" of integers: one operation, and the unit of the problem's
+/// rate: "B/s", "flop/s" or "op/s". In files it is flop/s for all dtypes.
+const char* operation_word(Dtype dtype);
+std::string rate_unit(const Problem& problem);
 
 /// "reduce sum f32 2^24", "gemm f64 512x512x512 rcr".
 std::string to_string(const Problem& problem);

@@ -194,7 +194,8 @@ void iterate(Case& one, benchmark::State& state) {
   }
   const double total = work(one.problem) * double(state.iterations());
   if (rated_by_flops(one.problem))
-    state.counters["FLOP/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+    state.counters[rate_unit(one.problem) == "op/s" ? "OP/s" : "FLOP/s"] =
+        benchmark::Counter(total, benchmark::Counter::kIsRate);
   else
     state.SetBytesProcessed(int64_t(total));
   const bool exact = one.choice.numerics == Numerics::reproducible;

@@ -53,8 +53,9 @@ Problem problem_of(const Options& o, const Device& device, Operation operation, 
 
 std::string ridge_text(const char* which, const Ceilings& ceilings, const Problem& problem) {
   if (ceilings.ridge() == 0) return {};
-  return fmt::format("; {} {:.3g} flop/byte ({:.3g} flop/{})", which, ceilings.ridge(),
-                     ceilings.ridge() * size_of(problem.dtype), name(problem.dtype));
+  return fmt::format("; {0} {1:.3g} {2}/byte ({3:.3g} {2}/{4})", which, ceilings.ridge(),
+                     operation_word(problem.dtype), ceilings.ridge() * size_of(problem.dtype),
+                     name(problem.dtype));
 }
 
 std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
@@ -67,10 +68,12 @@ std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
   }
   const double seconds = *r.kernel;
   const double done = flops(r.problem) / seconds;
-  row.insert(row.end(),
-             {time_text(seconds), rate_text(r), done > 0 ? rate_text(done, "flop/s") : "-",
-              percent_text(r.rate, measured.at(r.problem)),
-              percent_text(r.rate, nominal.at(r.problem)), verdict_text(r)});
+  row.insert(
+      row.end(),
+      {time_text(seconds), rate_text(r),
+       done > 0 ? rate_text(done, fmt::format("{}/s", operation_word(r.problem.dtype))) : "-",
+       percent_text(r.rate, measured.at(r.problem)), percent_text(r.rate, nominal.at(r.problem)),
+       verdict_text(r)});
   if (r.built_in) row.back() += ", built-in";
   return row;
 }
@@ -80,8 +83,9 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
                   const std::vector<DeviceRoof>& roofs, const Device& device) {
   const Ceilings measured = measured_ceilings(roofs, problem),
                  nominal = nominal_ceilings(roofs, problem);
-  say("\n{} on {}: {:.3g} flop/byte{}{}", to_string(problem), device.id(), intensity(problem),
-      ridge_text("ridge at", measured, problem), ridge_text("nominal", nominal, problem));
+  say("\n{} on {}: {:.3g} {}/byte{}{}", to_string(problem), device.id(), intensity(problem),
+      operation_word(problem.dtype), ridge_text("ridge at", measured, problem),
+      ridge_text("nominal", nominal, problem));
   std::vector<std::vector<std::string>> rows{{"rung", "method", "kernel", "rate", "operations",
                                               "of measured roof", "of nominal", "verified"}};
   for (const Result& result : results) rows.push_back(row_of(result, measured, nominal));

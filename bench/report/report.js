@@ -14,8 +14,10 @@
     if (unit === "×") return `${digits(value)}×`;
     if (unit === "flop/B" || value === 0) return three(value);
     const [scale, prefix] = prefixes.find(([least]) => value >= least * 0.9995) ?? prefixes.at(-1);
-    return `${digits(value / scale)} ${prefix}${unit.replace("flop", "FLOP")}`;
+    return `${digits(value / scale)} ${prefix}${unit.replace(/^(fl)?op/, (word) => word.toUpperCase())}`;
   }
+  /** Files count integers' operations in flop, too. */
+  const unitOf = (unit, dtype) => (/^[iu]/.test(dtype) ? unit.replace("flop", "op") : unit);
   const is = (value) => typeof value === "number";
   const figureCell = (value, text) => (is(value) ? { text, value } : "-");
   const inUnit = (value, unit) => figureCell(value || null, value ? withUnit(value, unit) : "-");
@@ -56,7 +58,7 @@
     return { ...r, run, parameters, text, rung, id: r.device, device: on(run, r.device), onCpu: r.device.startsWith("cpu"),
       variant: text ? `${rung}:${text}` : rung, plain: special.length === 0 && r.result_dtype === r.dtype,
       group: [title, ...special].join(", "), size: sizeOf(r.operation, r.shape),
-      x: all ** (1 / (r.operation === "reduce" ? 1 : r.shape.length)),
+      unit: unitOf(r.rate.unit, r.dtype), x: all ** (1 / (r.operation === "reduce" ? 1 : r.shape.length)),
       kernel: r.verified ? r.seconds.kernel : null, speed: r.verified && r.seconds.kernel > 0 ? r.rate.value : 0 };
   }
   const entries = runs.flatMap((run) => run.results.map((result) => entryOf(run, result)));
@@ -100,7 +102,7 @@
     const series = parts.map(([label, mine, style]) => curve(label, mine, sizes, method, style))
       .filter(({ data }) => data.some(is));
     if (series.length === 0) return [];
-    const figure = { title, note, unit: good[0].e.rate.unit, y: rateTitle(good, method), x: "size",
+    const figure = { title, note, unit: good[0].e.unit, y: rateTitle(good, method), x: "size",
       labels: sizes, series, kind: "lines" };
     const commonest = most(sizes.map((_, i) => [series.filter(({ data }) => is(data[i])).length,
       i]), ([count, i]) => count + i / 1e6)[1];
@@ -203,7 +205,7 @@
         && row.e.run.label === label), e.method);
       return `${label ? `${label}: ` : ""}${where}At ${e.operation === "gemm" ? "N = " : ""}`
         + `${e.size} the fastest is ${e.rung} on ${e.id}: `
-        + withUnit(e.speed, e.rate.unit)
+        + withUnit(e.speed, e.unit)
           + (e.roof?.value > 0 ? `, ${percent(e.speed / e.roof.value).text} of the roof` : "")
         + (is(e.peer_ratio) ? `, ${ratio(e.peer_ratio).text} as fast as ${peer?.rung ?? "the fastest peer"}` : "") + ".";
     }).join(" ");
@@ -224,7 +226,7 @@
       first ??= before;
       if (ladders) here = most([here, row[by]].filter(Boolean), (one) => one.speed);
       return [word(row.size), word(row.rung), word(row.e.text + (row.e.vendor ? " (peer)" : "")), time(row.single?.kernel),
-        time(row.sustained?.kernel), percent(e.verified ? e.spread : null), inUnit(e.speed, e.rate.unit),
+        time(row.sustained?.kernel), percent(e.verified ? e.spread : null), inUnit(e.speed, e.unit),
         ratio(ladders && over(row[by], before)), ratio(ladders && over(row[by], first)),
         percent(e.speed && e.roof?.value ? e.speed / e.roof.value : null),
           ratio(e.verified && (e.peer_ratio ?? row.single?.peer_ratio)),
@@ -318,8 +320,8 @@
           points: places.map((x) => ({ x, y: peak ? Math.min(peak, x * bandwidth) : x * bandwidth, name: "roof" })) });
       }
     }
-    return [{ title: `Roofline, ${dtype}${label ? `, host ${label}` : ""}`, kind: "points", series, unit: "flop/s",
-      x: "arithmetic intensity (flop/byte)", y: "performance",
+    return [{ title: `Roofline, ${dtype}${label ? `, host ${label}` : ""}`, kind: "points", series,
+      unit: unitOf("flop/s", dtype), x: `arithmetic intensity (${unitOf("flop", dtype)}/byte)`, y: "performance",
       note: "Solid: roofs measured in the run. Dashed: the data sheet's. Each point is a rung at its largest size." }];
   }
   const timelines = extras("timelines", ["operation", "dtype", "shape", "device", "memory"]);

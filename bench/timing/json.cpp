@@ -159,7 +159,7 @@ ordered_json to_json(const Result& r) {
   if (r.built_in) json["built_in"] = true;
   json["vendor"] = r.vendor();
   json["digest"] = fmt::format("{:016x}", r.digest);
-  json["rate"]["unit"] = rated_by_flops(p) ? "flop/s" : "B/s";
+  json["rate"]["unit"] = rated_by_flops(p) ? "flop/s" : "B/s";  // of integers, too
   for (const char* word : {"requested", "failure"})
     if (json[word] == "") json[word] = nullptr;
   return json;

@@ -157,7 +157,7 @@ std::string above_roof(const Device& device, const Result& result) {
                         : result.roof;
   if (!is_above(result, roof)) return {};
   return fmt::format("{} is above the measured roof of {} ({}): the measurement is wrong",
-                     rate_text(result.rate, roof.unit), rate_text(roof.value, roof.unit),
+                     rate_text(result), rate_text(roof.value, rate_unit(result.problem)),
                      roof.what);
 }
 
@@ -174,9 +174,7 @@ Parameters parameters_of(std::string_view rung) {
   return all;
 }
 
-std::string rate_text(const Result& r) {
-  return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
-}
+std::string rate_text(const Result& r) { return rate_text(r.rate, rate_unit(r.problem)); }
 
 std::string share_text(const Result& r, int decimals) {
   return percent_text(r.rate, r.roof.value, decimals);

@@ -117,7 +117,7 @@ std::string time_text(std::optional<double> seconds) {
 }
 
 std::string rate_text(double value, const std::string& unit) {
-  const std::string hidden = unit == "flop/s" ? "FLOP/s" : unit;
+  const std::string hidden = unit == "flop/s" ? "FLOP/s" : unit == "op/s" ? "OP/s" : unit;
   if (value >= 1e12) return three(value / 1e12) + " T" + hidden;
   if (value >= 1e9) return three(value / 1e9) + " G" + hidden;
   return three(value / 1e6) + " M" + hidden;

@@ -9,7 +9,7 @@ namespace trine::bench {
 
 /// "1.23 ms"; "-" where there is none.
 std::string time_text(std::optional<double> seconds);
-/// "12.3 GB/s", "4.56 TFLOP/s" for units "B/s", "flop/s".
+/// "12.3 GB/s", "4.56 TFLOP/s", "7.89 GOP/s" for units "B/s", "flop/s", "op/s".
 std::string rate_text(double value, const std::string& unit);
 /// "41×", "0.63×".
 std::string ratio_text(std::optional<double> ratio);

@@ -48,6 +48,11 @@ class TestBench(Program):
         self.assertEqual(one["name"], "gemm/f64/16x24x32/rcr/cpu/micro_kernel/manual_time")
         self.assertAlmostEqual(one["FLOP/s"] * one["real_time"] * 1e-9 / (2 * 16 * 24 * 32), 1, places=6)
 
+    def test_operations_of_integers_are_no_flops(self):
+        one, = self.cases("gemm", "--size", "16", "--dtype", "i32", "--device", "cpu")
+        self.assertGreater(one["OP/s"], 0)
+        self.assertNotIn("FLOP/s", one)
+
     def test_accurate_products_have_names_of_their_own(self):
         one, = self.cases("gemm", "--size", "16", "--dtype", "f32", "--device", "cpu", "--accurate")
         self.assertEqual(one["name"], "gemm/f32/16x16x16/accurate/cpu/micro_kernel/manual_time")

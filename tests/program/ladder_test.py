@@ -64,6 +64,14 @@ class TestLadder(Program):
             if line.startswith("refused: "):
                 self.assertRegex(line, r"^refused: \S+: rung \S+ refuses")
 
+    def test_operations_of_integers_are_no_flops(self):
+        case = ("gemm", "--size", "64", "--dtype", "i32", "--device", "cpu", *QUICK, "--wide")
+        for command in ("compare", "ladder", "sweep", "roof"):
+            text = self.run_good(command, *case, "--json", self.path("r.json")).split("gemm i32")[-1]
+            self.assertRegex(text, r"\d [MGT]OP/s", command)
+            self.assertNotRegex(text, "(?i)flop", command)  # but `roof` has those of floats
+            self.assertEqual({r["rate"]["unit"] for r in self.load("r.json")["results"]}, {"flop/s"})
+
     def test_cumulative_is_first_over_this(self):
         self.run_good("ladder", "gemm", "--size", "96", "--dtype", "f32", "--device", "cpu", *QUICK)
         text = self.run_good("ladder", "gemm", "--size", "128", "--dtype", "f64", "--device", "cpu", *QUICK)

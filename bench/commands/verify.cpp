@@ -17,27 +17,23 @@
 namespace trine::bench {
 namespace {
 
-nlohmann::ordered_json report_json(const conformance::Report& report) {
+Document document_of(const conformance::Report& report) {
   nlohmann::ordered_json failures = nlohmann::ordered_json::array();
   for (const conformance::Failure& failure : report.failures)
     failures.push_back({{"device", failure.device},
                         {"rung", failure.rung},
                         {"case", failure.name},
                         {"what", failure.what}});
-  return {{"schema", 1},
-          {"version", TRINE_VERSION_STRING},
-          {"command", "verify"},
-          {"partial", report.partial},
-          {"host", host_json()},
-          {"devices", devices_json()},
-          {"verify",
-           {{"cases", report.cases},
-            {"failed", report.failed},
-            {"skipped", report.skipped},
-            {"seconds", report.seconds},
-            {"skip_reasons", report.skip_details},
-            {"classes", report.classes},
-            {"failures", failures}}}};
+  return {.command = "verify",
+          .arrays = {{"verify",
+                      {{"cases", report.cases},
+                       {"failed", report.failed},
+                       {"skipped", report.skipped},
+                       {"seconds", report.seconds},
+                       {"skip_reasons", report.skip_details},
+                       {"classes", report.classes},
+                       {"failures", failures}}}},
+          .partial = report.partial};
 }
 
 int verify_all(conformance::Options& options, double limit, const std::string& json) {
@@ -51,7 +47,7 @@ int verify_all(conformance::Options& options, double limit, const std::string& j
   options.await = [](const auto& is_done) { return Control::await(is_done); };
   const conformance::Report report = conformance::verify(options);
   control.show("");
-  if (!json.empty()) write_json(json, report_json(report));
+  if (!json.empty()) write_json(json, to_json(document_of(report)));
   std::ostringstream text;
   conformance::print(report, text);
   print_lines(text.str());

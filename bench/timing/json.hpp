@@ -16,8 +16,8 @@ nlohmann::ordered_json shape_json(const Problem& problem);
 nlohmann::ordered_json to_json(const Result& result);
 /// Throws where the object is no result: a field is missing, or of another kind.
 void check_result(const nlohmann::ordered_json& json);
-/// The document of a command: its results and, under their names, the arrays that only some
-/// commands have (roofs, crossings, timelines, published).
+/// The document of a command: its results and, under their names, the entries that only some
+/// commands have (roofs, crossings, timelines, published, verify).
 struct Document {
   std::string command;
   std::vector<Result> results = {};

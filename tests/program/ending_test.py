@@ -74,8 +74,7 @@ class Ending(Program):
     def is_kept(self, command, text, path, reason):
         self.assertIn("Ended early, " + reason, text, command)
         if os.path.exists(path):
-            with open(path) as file:  # of `verify` too, whose JSON isn't the schema's
-                self.assertIs(json.load(file)["partial"], True, command)
+            self.assertIs(self.load(path)["partial"], True, command)
 
     def test_a_time_limit_is_heeded(self):
         ready = self.ready()

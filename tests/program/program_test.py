@@ -337,8 +337,7 @@ class TestProgram(Program):
         else:
             done = trine(*words, env=env)
             code, text = done.returncode, done.stderr + done.stdout
-        with open(self.path("v.json")) as file:
-            document = json.load(file)
+        document = self.load("v.json")
         self.assertTrue(document["partial"])
         self.assertIn("Ended early", text)
         return code, text, document["verify"]

@@ -56,6 +56,7 @@ struct Macro {
   int (*constant)(int value, size_t index) = nullptr;
 };
 
+/// A variant that needs more fails as a defect of the backend, with the exception of array::at().
 constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
 constexpr int kMaxRungs = 64;               // an operation and backend
 constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
@@ -88,7 +89,7 @@ struct Launch {
   uint32_t dynamic_local_bytes =
       0;  ///< CUDA dynamic shared memory; in OpenCL the arrays are static
   int argument_count = 0;
-  Argument arguments[kMaxArguments];
+  std::array<Argument, kMaxArguments> arguments;
 
   Launch& memory(void* handle) { return push(Argument::kMemory).memory = handle, *this; }
   Launch& i32(int32_t value) { return push(Argument::kI32).i32 = value, *this; }
@@ -98,8 +99,10 @@ struct Launch {
 
  private:
   Argument& push(Argument::Kind kind) {
-    arguments[argument_count].kind = kind;
-    return arguments[argument_count++];
+    Argument& argument = arguments.at(static_cast<size_t>(argument_count));
+    ++argument_count;
+    argument.kind = kind;
+    return argument;
   }
 };
 
@@ -108,10 +111,11 @@ struct Launch {
 struct Plan {
   int macro[kMaxMacros] = {};  ///< chosen value of each of Variant::macros
   int launch_count = 0;
-  Launch launches[kMaxLaunches];
+  std::array<Launch, kMaxLaunches> launches;
 
   Launch& add(int entry) {
-    Launch& launch = launches[launch_count++];
+    Launch& launch = launches.at(static_cast<size_t>(launch_count));
+    ++launch_count;
     launch = Launch{};
     launch.entry = entry;
     return launch;
@@ -198,7 +202,8 @@ struct Preferred {
   size_t count = 0;
 
   void add(const Variant* variant, int32_t value, const char* why) {
-    all[count++] = {variant, value, why};
+    all.at(count) = {variant, value, why};
+    ++count;
   }
 };
 #define TRINE_PREFER(VALUE, word, ...) Preferred prefer_##word(const Target&, const trine_##word&);

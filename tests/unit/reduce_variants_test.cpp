@@ -504,4 +504,24 @@ TEST(ReduceRows, PlanForAnyShape) {
             }
 }
 
+TEST(Plans, AreRefusedBeyondTheirRoom) {
+  Preferred wishes;
+  for (size_t i = 0; i < wishes.all.size(); ++i) wishes.add(nullptr, 0, "");
+  EXPECT_THROW(wishes.add(nullptr, 0, ""), std::out_of_range);
+  EXPECT_EQ(wishes.count, wishes.all.size());
+  Plan plan;
+  for (int i = 0; i < kMaxLaunches; ++i) plan.add(i);
+  EXPECT_THROW(plan.add(0), std::out_of_range);
+  EXPECT_EQ(plan.launch_count, kMaxLaunches);
+  Launch& launch = plan.launches[0];
+  for (int i = 0; i < kMaxArguments; ++i) launch.i32(i);
+  EXPECT_THROW(launch.i32(0), std::out_of_range);
+  EXPECT_EQ(launch.argument_count, kMaxArguments);
+  for (const uint32_t operation : {TRINE_REDUCE, TRINE_TRANSPOSE, TRINE_GEMM})
+    for (const Variant& variant : variants_of(operation)) {
+      EXPECT_LE(variant.macros.size(), size_t{kMaxMacros}) << variant.name;
+      EXPECT_LE(variant.parameters.size(), size_t{TRINE_MAX_PARAMETERS}) << variant.name;
+    }
+}
+
 }  // namespace

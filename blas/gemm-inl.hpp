@@ -16,12 +16,16 @@ namespace {
 
 using blas::Product;
 
-// From the chains' ends: c = alpha acc + beta c.
+// From the chains' ends: c = alpha acc + beta c. A lane without its own c adds nothing, as an
+// infinite beta by a zero would raise a flag.
 template <class T, class D, class V = hn::Vec<D>>
 HWY_INLINE void finish_lanes(const Product<T>& p, D d, V acc, hn::Mask<D> mask, T* c) {
   V t = hn::Zero(d);
   if (p.reads_inputs()) t = hn::Mul(hn::Set(d, p.alpha), hn::Add(acc, t));
-  if (p.beta != 0) t = fused_multiply_add(d, hn::Set(d, p.beta), load_lanes(d, mask, c), t);
+  if (p.beta != 0) {
+    const V beta = hn::IfThenElseZero(mask, hn::Set(d, p.beta));
+    t = fused_multiply_add(d, beta, load_lanes(d, mask, c), t);
+  }
   store_lanes(d, mask, t, c);
 }
 
@@ -153,12 +157,14 @@ void turn_tiles(int64_t rows, int64_t cols, T alpha, const T* from, int64_t from
     for (int64_t j = 0; j < cols; j += kLanes) {
       const int64_t wide = std::min(kLanes, cols - j);
       const auto along = hn::FirstN(d, static_cast<size_t>(wide));
+      // Infinity by the zero of a lane without an element would raise a flag.
+      const auto own_factor = hn::IfThenElseZero(along, factor);
       hn::Vec<decltype(d)> square[kLanes];
 #pragma GCC unroll 16
       for (int64_t r = 0; r < kLanes; ++r) {
         square[r] = hn::Zero(d);
         if (r < high) square[r] = load_lanes(d, along, from + (i + r) * from_ld + j);
-        if (alpha != 1) square[r] = hn::Mul(factor, square[r]);
+        if (alpha != 1 && r < high) square[r] = hn::Mul(own_factor, square[r]);
       }
       transpose_registers<sizeof(T)>(d, square);
 #pragma GCC unroll 16
@@ -196,7 +202,10 @@ void copy(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, in
   const auto each = [&](auto change) HWY_ATTR {
     for (int64_t j = 0; j < cols; ++j, a += lda, b += ldb) {
       for (int64_t i = 0; i < whole; i += kLanes) hn::StoreU(change(hn::LoadU(d, a + i)), d, b + i);
-      if (whole < rows) store_lanes(d, mask, change(load_lanes(d, mask, a + whole)), b + whole);
+      if (whole < rows) {
+        const auto rest = load_or_first(d, mask, a + whole, a + whole);
+        store_lanes(d, mask, change(rest), b + whole);
+      }
     }
   };
   if (alpha == 1)

@@ -404,6 +404,28 @@ TYPED_TEST(BlasBits, ItLeavesTheFlagsOfItsChains) {
                 0)
           << n;
     }
+  for (const int n : {1, 3, 5, 9, 17, 50})  // an infinite factor raises nothing without a zero
+    for (const char* trans : {"NN", "TN", "NT", "TT"}) {
+      const std::vector<T> a(n * n, 1);
+      std::vector<T> c(n * n, 1), x(n, 1), y(n, 1);
+      EXPECT_EQ(raised([&] {
+                  Blas<T>::gemm(trans, trans + 1, &n, &n, &n, &one, a.data(), &n, a.data(), &n,
+                                &infinity, c.data(), &n);
+                }),
+                0)
+          << trans << " " << n;
+      EXPECT_EQ(raised([&] {
+                  Blas<T>::gemv(trans, &n, &n, &one, a.data(), &n, x.data(), &kOne, &infinity,
+                                y.data(), &kOne);
+                }),
+                0)
+          << trans << " " << n;
+      EXPECT_EQ(raised([&] {
+                  Blas<T>::omatcopy("C", trans, &n, &n, &infinity, a.data(), &n, c.data(), &n);
+                }),
+                0)
+          << trans << " " << n;
+    }
   // Sums, with the infinities and the NaN at each place of a vector. 8,192 are where devices begin.
   const T minus = -infinity, nan = L::quiet_NaN();
   for (const int n : {1, 2, 3, 4, 5, 8, 40, 41, 1000, 9000}) {

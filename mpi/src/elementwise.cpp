@@ -252,7 +252,6 @@ HostView Elementwise<Place>::slice(const Memory& memory, Dtype dtype, int64_t ro
 
 template <class Place>
 void Elementwise<Place>::reduce_slice() {
-  if (mine_[0] == 0) return;
   const HostView arrived = slice(matrix(), dtype_, channel().size);
   const HostView sums = slice(results(), result_dtype_, 1);
   const View from = place_.at(matrix(), arrived), to = place_.at(results(), sums);

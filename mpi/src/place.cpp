@@ -242,7 +242,7 @@ bool OnDevice::may_share(const View& a, const View& b) {
 }
 
 void OnDevice::check(const char* which, const View& view) const {
-  if (view.rows <= 0 || view.cols <= 0 || !view.buffer) return;
+  if (view.rows <= 0 || view.cols <= 0) return;
   const Device device = view.buffer.device();
   if (device != queue_.device())
     refuse(which, " is in memory of ", device.id(), ", and the queue is of ", queue_.device().id(),
@@ -273,7 +273,6 @@ void OnDevice::allocate_for(Memory& memory, const View& view, int64_t bytes) con
 }
 
 std::byte* OnDevice::address(const Memory& memory, const View& part) const {
-  if (!part.buffer) return nullptr;
   std::byte* const direct = address_for_mpi(part.buffer, is_taken_);
   return direct == nullptr ? memory.data() : direct + part.offset;
 }
@@ -288,20 +287,16 @@ bool OnDevice::transposes(const View& from, const View& to) {
 }
 
 void OnDevice::copy(const View& from, const View& to, bool as_asked) {
-  if (from.rows == 0 || from.cols == 0) return;
   if (!transposes(from, to)) return trine::copy(side_, from, to);
   trine::run(side_, Transpose{.input = from, .output = transposed(to)},
              as_asked ? std::string_view(rung_) : "");
 }
 
 void OnDevice::fetch(const View& from, const HostView& to) {
-  if (from.rows == 0 || from.cols == 0 || address_for_mpi(from.buffer, is_taken_) != nullptr)
-    return;
-  trine::copy(side_, from, to);
+  if (address_for_mpi(from.buffer, is_taken_) == nullptr) trine::copy(side_, from, to);
 }
 void OnDevice::bring(const ConstHostView& from, const View& to) {
-  if (to.rows == 0 || to.cols == 0 || address_for_mpi(to.buffer, is_taken_) != nullptr) return;
-  trine::copy(side_, from, to);
+  if (address_for_mpi(to.buffer, is_taken_) == nullptr) trine::copy(side_, from, to);
 }
 
 void OnDevice::gemm(double alpha, const View& a, const View& b, double beta, const View& c,

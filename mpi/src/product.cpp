@@ -222,8 +222,7 @@ class Product : public PlacedCall<Place> {
       if (k + width_ < depth) begin(k + width_);
       if (!Place::is_queue) multiply(k);
     }
-    if (beta_ != 0 && c_.local.rows != 0 && c_.local.cols != 0)
-      attempt(failure_, [&] { place_.add(alpha_, chains_, beta_, c_.local); });
+    if (beta_ != 0) attempt(failure_, [&] { place_.add(alpha_, chains_, beta_, c_.local); });
     place_.finish(failure_);
     return false;
   }

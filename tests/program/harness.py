@@ -26,8 +26,8 @@ def environment(more=None):
     return {**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": "", **(more or {})}
 
 
-def trine(*words, env=None):
-    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300, env=environment(env))
+def trine(*words, env=None, cwd=None):
+    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300, env=environment(env), cwd=cwd)
 
 
 def too_wide(text):
@@ -90,9 +90,10 @@ class Program(unittest.TestCase):
         return done.stdout
 
     def refused(self, *words, word=None):
-        """Exit 2, one line on stderr that contains `word`, and no file more than before."""
+        """Exit 2, one line on stderr that contains `word`, and no file more than before, not even one in the current
+        folder that is named like an option."""
         before = sorted(os.listdir(self.folder.name))
-        done = trine(*words)
+        done = trine(*words, cwd=self.folder.name)
         self.assertEqual(done.returncode, 2, f"{words}: {done.stdout}{done.stderr}")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         if word:

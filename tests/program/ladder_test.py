@@ -169,20 +169,6 @@ class TestLadder(Program):
         self.assertRegex(text, r"(?m)^swizzle +vector +(- +)*refused$")
         self.assertIn("refused: swizzle: cpu: no rung of transpose is called 'vector'", text)
 
-    def test_break_even_is_the_least_of_the_curves(self):
-        device = self.opencl()
-        text = self.run_good("ladder", "--like", "004", "--device", device, *QUICK, "--json", self.path("like.json"))
-        document = self.load("like.json")
-        for what in ("naive", "sequential addressing"):
-            table = text.split(f"Sum of f32, {what}: ")[1].split("\n\n")[0]
-            lines = re.findall(r"^Break-even with 1 CPU thread at (\d+) threads: .*?(?:, near (\d+) elements)?$", table, re.M)
-            self.assertEqual(len({threads for threads, _ in lines}), 5, table)
-            near = [int(elements) for _, elements in lines if elements]
-            peaks = next(t for t in document["published"] if f"{what}: " in t["table"] and "peaks" in t["table"])
-            least = peaks["rows"][1]["today"][2]
-            if least is not None:
-                self.assertAlmostEqual(least, min(near), delta=1)
-
     def test_takes_rungs_with_several_parameters(self):
         device = self.opencl()
         rungs = ["cascade:threads=128,finish=recursive", "exact_vector", "sequential:threads=64,finish=recursive"]

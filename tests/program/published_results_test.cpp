@@ -51,6 +51,18 @@ TEST_F(TableToday, BreakEvenIsBetweenTwoSizes) {
   EXPECT_FALSE(all[1].found.crossing());
 }
 
+TEST_F(TableToday, PeaksHaveTheLeastBreakEven) {
+  Table wider = table;
+  wider.curves = {1.5, 38, 262144, 8192};
+  const auto least = [&] { return peaks(wider, today).rows[1].today[2]; };
+  EXPECT_TRUE(std::isnan(least()));  // "third" is ahead at every size that it has
+  wider.lines.push_back(line("2^1", "third", 4, 2));
+  today.push_back(measured(wider.lines.back(), 1.2, 10e9));
+  const std::vector<BreakEven> all = break_evens(wider, today);
+  EXPECT_DOUBLE_EQ(least(), *all[1].found.crossing());
+  EXPECT_LT(least(), *all[0].found.crossing());
+}
+
 TEST_F(TableToday, SpeedUpIsOfTheBestRightLine) {
   PublishedResults published_results = speed_ups(table, today);
   ASSERT_EQ(published_results.rows.size(), 2u);

@@ -224,8 +224,10 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
 TEST_F(Calibrations, WithADamagedRowAreRefusedByItsPlace) {
   const std::vector<std::string> good = rows_of(of_sums(1e-3, 1e-9));
   std::mt19937 random(38);
-#ifdef __SANITIZE_THREAD__  // which has one thread to look at here, and takes long
+#if defined(__SANITIZE_THREAD__)  // which has one thread to look at here, and takes long
   constexpr int kRows = 9;
+#elif defined(__SANITIZE_ADDRESS__)
+  constexpr int kRows = 60;
 #else
   constexpr int kRows = 300;
 #endif

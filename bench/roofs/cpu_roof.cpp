@@ -18,7 +18,13 @@ namespace trine::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::ScalableTag<uint64_t>;
 
-uint64_t read_all(const uint64_t* data, size_t count) {
+/// Keeps a result alive without the optimizer knowing.
+template <class T>
+void keep(T value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+void read_all(const uint64_t* data, size_t count) {
   const Words d;
   const size_t lanes = hn::Lanes(d);
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
@@ -28,7 +34,7 @@ uint64_t read_all(const uint64_t* data, size_t count) {
     s2 = hn::Add(s2, hn::LoadU(d, data + i + 2 * lanes));
     s3 = hn::Add(s3, hn::LoadU(d, data + i + 3 * lanes));
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  keep(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
 }
 
 // Stores past the cache, which spares reading the target first. `target` is aligned.
@@ -40,11 +46,10 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
 }
 
 /// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit
-/// in the registers. Returns the elements that a step has advanced, through `sum` what they came
-/// to.
+/// in the registers. Returns the flops done.
 constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
 template <class T>
-size_t fma_chains(int64_t steps, T* sum) {
+double fma_chains(int64_t steps) {
   const hn::ScalableTag<T> d;
   const auto factor = hn::Set(d, T(0.999)), term = hn::Set(d, T(0.5));
   hn::Vec<decltype(d)> chain[kChains];
@@ -53,11 +58,11 @@ size_t fma_chains(int64_t steps, T* sum) {
   for (int64_t s = 0; s < steps; ++s)
     for (auto& value : chain) value = hn::MulAdd(value, factor, term);
   for (size_t i = 1; i < kChains; ++i) chain[0] = hn::Add(chain[0], chain[i]);
-  *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
-  return kChains * hn::Lanes(d);
+  keep(hn::GetLane(hn::SumOfLanes(d, chain[0])));
+  return 2.0 * kChains * double(hn::Lanes(d)) * double(steps);
 }
-size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
-size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
+double fma_f32(int64_t steps) { return fma_chains<float>(steps); }
+double fma_f64(int64_t steps) { return fma_chains<double>(steps); }
 
 }  // namespace trine::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -72,7 +77,6 @@ HWY_AFTER_NAMESPACE();
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <string>
 #include <thread>
@@ -85,12 +89,6 @@ HWY_EXPORT(read_all);
 HWY_EXPORT(copy_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
-
-/// Keeps a result alive without the optimizer knowing.
-template <class T>
-void keep(T value) {
-  asm volatile("" : : "r,m"(value) : "memory");
-}
 
 /// The logical CPUs that the process may use, one of each core before the second of any: two
 /// threads on one core would halve what is measured.
@@ -119,9 +117,8 @@ void stay_on(int cpu) {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-/// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
-/// Threads, one a core, start a pass together. `work(thread)` is one thread's part of it; all parts
-/// together are `amount`. A pass lasts from the first thread's start to the last one's end,
+/// Threads, one a core, start a pass together. `work(thread)` is one thread's share of it; all
+/// shares together are `amount`. A pass lasts from the first thread's start to the last one's end,
 /// whichever were delayed between.
 double best_rate(int threads, double amount, const std::function<void(int thread)>& work) {
   struct alignas(128) Pass {
@@ -140,7 +137,7 @@ double best_rate(int threads, double amount, const std::function<void(int thread
     barrier.arrive_and_wait();
     return go;
   };
-  double best = std::numeric_limits<double>::infinity();
+  double least = 0;
   const std::vector<int> cpus = spread_cpus();
   std::vector<std::thread> followers;
   for (int t = 1; t < threads; ++t)
@@ -150,19 +147,18 @@ double best_rate(int threads, double amount, const std::function<void(int thread
     });
   std::thread([&] {  // not the caller's thread, whose cores are its own business
     if (!cpus.empty()) stay_on(cpus[0]);
-    const auto begin = Clock::now();
-    for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+    least = least_seconds([&] {
       run(0);
       const auto start = std::ranges::min(times, {}, &Pass::start).start;
       const auto end = std::ranges::max(times, {}, &Pass::end).end;
-      best = std::min(best, std::chrono::duration<double>(end - start).count());
-    }
+      return std::chrono::duration<double>(end - start).count();
+    });
     again = false;
     run(0);
   })
       .join();
   for (std::thread& follower : followers) follower.join();
-  return amount / best;
+  return amount / least;
 }
 
 constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
@@ -199,26 +195,12 @@ double moving_rate(int threads, const Parts& parts, double bytes, Part part) {
   });
 }
 
-template <class T, class Chains>
-double flops_of(int64_t steps, Chains chains) {
-  T sum;
-  const double elements = double(chains(steps, &sum)) * double(steps);
-  keep(sum);
-  return 2 * elements;
-}
-
-/// Independent chains of multiply-adds: runs them so many steps and returns their flops.
-double multiply_adds(Dtype dtype, int64_t steps) {
-  if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(fma_f64));
-  return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(fma_f32));
-}
-
 }  // namespace
 
 double cpu_read_rate(int threads, uint64_t bytes) {
   const Parts parts(threads, bytes);
   return moving_rate(threads, parts, double(parts.bytes()), [&](int t) {
-    keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
+    HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8);
   });
 }
 
@@ -241,8 +223,11 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
 constexpr int64_t kSteps = 1000000;  // milliseconds, beside which meeting at the barrier is nothing
 
 double cpu_fma_rate(int threads, Dtype dtype) {
-  return best_rate(threads, threads * multiply_adds(dtype, kSteps),
-                   [&](int) { multiply_adds(dtype, kSteps); });
+  const auto chains = [dtype] {
+    return dtype == Dtype::f64 ? HWY_DYNAMIC_DISPATCH(fma_f64)(kSteps)
+                               : HWY_DYNAMIC_DISPATCH(fma_f32)(kSteps);
+  };
+  return best_rate(threads, threads * chains(), [&](int) { chains(); });
 }
 
 }  // namespace trine::bench

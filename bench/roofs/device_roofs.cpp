@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "probes.hpp"
+#include "bench/stats/measure.hpp"
 #include "roof.hpp"
 
 namespace trine::bench {
@@ -14,6 +14,17 @@ namespace {
 
 constexpr int kLaunches = 201;
 constexpr uint64_t kLinkBytes = uint64_t{64} << 20;
+
+/// The median time of `work` by the host's clock, of at least `count` times and for about
+/// `seconds`.
+double median_by_host(double seconds, int count, const std::function<void()>& work) {
+  const auto once = [&] {
+    const auto begin = Clock::now();
+    work();
+    return seconds_since(begin);
+  };
+  return measure(seconds, count, once).median();
+}
 
 /// By the device's smallest operation.
 double launch_seconds(const Device& device) {

@@ -187,41 +187,41 @@ int groups_of(const Device& device) { return int(device.facts().compute_units) *
 /// A kernel with its queue and the memory it works on.
 struct Probe {
   Probe(const Device& device, const Variant& variant, uint64_t bytes)
-      : queue(device),
+      : groups(groups_of(device)),
+        queue(device),
         data(device, bytes),
         kernel(make(device, queue, variant)),
         arguments(variant.dtype, data) {}
 
   /// By the device's clock; 0 where it can't run.
-  double seconds(int groups) {
+  double seconds() {
     const Event start = queue.record();
     if (!kernel || !kernel->launch(arguments, groups, kGroup)) return 0;
     const Event stop = queue.record();
     queue.wait();
     return elapsed(start, stop);
   }
+  double least() {
+    return least_seconds([this] { return seconds(); });
+  }
 
+  const int groups;
   Queue queue;
   Buffer data;
   std::unique_ptr<Kernel> kernel;
   Arguments arguments;
 };
 
-/// Best of ten launches, each long enough (milliseconds) that starting it doesn't count.
+/// Of launches that are each long enough (milliseconds) that starting it doesn't count.
 double rate(const Device& device, const Variant& variant) {
   Probe probe(device, variant, 64);
   int& turns = probe.arguments.turns;
-  const int groups = groups_of(device);
-  double best = 0;
-  for (int i = 0; i < 14; ++i) {
-    const double seconds = probe.seconds(groups);
+  for (int i = 0; i < 4; ++i) {
+    const double seconds = probe.seconds();
     if (seconds == 0) return 0;
-    if (i >= 4)
-      best = std::max(best, double(variant.flops) * turns * kGroup * groups / seconds);
-    else if (seconds < 1e-3)  // lengthen them to about 2 ms
-      turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));
+    if (seconds < 1e-3) turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));  // to about 2 ms
   }
-  return best;
+  return double(variant.flops) * turns * kGroup * probe.groups / probe.least();
 }
 
 }  // namespace
@@ -237,27 +237,11 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit) {
 
 double gpu_read_rate(const Device& device, uint64_t bytes) {
   constexpr int kWord = 16, kAtOnce = 4;
-  const int groups = groups_of(device);
-  const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups);
+  const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups_of(device));
   bytes = std::max(bytes / round, uint64_t{1}) * round;
   Probe probe(device, kRead, bytes);
   probe.arguments.turns = int(bytes / kWord);
-  double best = 0;
-  for (int i = 0; i < 12; ++i) {
-    const double seconds = probe.seconds(groups);
-    if (seconds == 0) return 0;
-    if (i >= 2) best = std::max(best, double(bytes) / seconds);
-  }
-  return best;
-}
-
-double median_by_host(double seconds, int count, const std::function<void()>& work) {
-  const auto once = [&] {
-    const auto begin = Clock::now();
-    work();
-    return seconds_since(begin);
-  };
-  return measure(seconds, count, once).median();
+  return probe.seconds() == 0 ? 0 : double(bytes) / probe.least();
 }
 
 const CudaDriver* cuda_driver(const char** reason) { return cuda_calls.find(reason); }

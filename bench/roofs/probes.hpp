@@ -28,8 +28,8 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
 /// bytes/s of a kernel that only reads `bytes` of memory.
 double gpu_read_rate(const Device& device, uint64_t bytes);
 
-/// The median time of `work` by the host's clock, of at least `count` times and for about
-/// `seconds`.
-double median_by_host(double seconds, int count, const std::function<void()>& work);
+/// The least that `once` returns, of several times in about 60 ms: a roof is what the machine can
+/// do, not what it averages.
+double least_seconds(const std::function<double()>& once);
 
 }  // namespace trine::bench

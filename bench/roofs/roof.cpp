@@ -3,6 +3,7 @@
 #include "roof.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -13,7 +14,6 @@
 namespace trine::bench {
 namespace {
 
-/// Best of several copies in about 60 ms: a roof is what the device can do, not what it averages.
 double device_copy(const Device& device, uint64_t bytes) {
   Queue queue(device);
   const uint64_t half = std::max<uint64_t>(bytes / 2 / 4096 * 4096, uint64_t{64} << 20);
@@ -24,17 +24,14 @@ double device_copy(const Device& device, uint64_t bytes) {
   fill(queue, from, &seed);
   fill(queue, to, &seed);
   queue.wait();
-  double best = 0;
-  const auto begin = Clock::now();
-  for (int i = 0; i < 200; ++i) {
+  const auto once = [&] {
     const Event start = queue.record();
     copy(queue, from, to);
     const Event stop = queue.record();
     queue.wait();
-    best = std::max(best, 2.0 * double(half) / elapsed(start, stop));
-    if (i >= 3 && seconds_since(begin) > 0.06) break;
-  }
-  return best;
+    return elapsed(start, stop);
+  };
+  return 2.0 * double(half) / least_seconds(once);
 }
 
 bool has_roof(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
@@ -62,6 +59,14 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit)
   if (!has_roof(dtype)) return 0;
   if (!on_host(device)) return gpu_unit_rate(device, dtype, unit);
   return unit == "fma" ? cpu_fma_rate(threads_of(device), dtype) : 0;
+}
+
+double least_seconds(const std::function<double()>& once) {
+  double least = std::numeric_limits<double>::infinity();
+  const auto begin = Clock::now();
+  for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i)
+    least = std::min(least, once());
+  return least;
 }
 
 void forget_roofs() { known_roofs().clear(); }

@@ -212,7 +212,7 @@ struct Probe {
   Arguments arguments;
 };
 
-/// Of launches that are each long enough (milliseconds) that starting it doesn't count.
+/// Launches are each long enough (milliseconds) that starting them doesn't count.
 double rate(const Device& device, const Variant& variant) {
   Probe probe(device, variant, 64);
   int& turns = probe.arguments.turns;

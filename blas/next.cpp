@@ -101,7 +101,7 @@ void* find_next(const char* name, void* caller) {
   static void* const named = open_named(name);
   if (named) return dlsym(named, name);
   static const bool has_linked = dlsym(RTLD_NEXT, "dtrsm_") != nullptr;
-  if (has_linked) return dlsym(RTLD_NEXT, name);
+  if (void* const linked = has_linked ? dlsym(RTLD_NEXT, name) : nullptr) return linked;
   if (void* const behind = find_behind(caller, name)) return behind;
   static void* const installed = open_installed();
   return installed ? dlsym(installed, name) : nullptr;

@@ -14,9 +14,14 @@ namespace trine::blas {
 struct Sizes {
   int vector = 0;
   int64_t matrix = 0, product = 0;  // in elements, and in multiply-adds
-  bool takes(int64_t m, int64_t n) const { return m * n <= matrix; }
+  bool takes(int64_t m, int64_t n) const { return fits(matrix, m, n); }
   bool takes(int64_t m, int64_t n, int64_t k) const {
-    return m * n <= product && k <= product && m * n * k <= product;  // none overflows
+    return fits(product, m, n) && fits(product, m * n, k);
+  }
+
+ private:
+  static bool fits(int64_t most, int64_t m, int64_t n) {
+    return m <= most && n <= most && m * n <= most;  // `most` is small: none overflows
   }
 };
 /// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some

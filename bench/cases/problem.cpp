@@ -50,7 +50,7 @@ void check_memory(const Problem& p, bool verifies, int processes) {
   const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   if (copies * bytes > 0.9 * memory)
     throw Refusal(fmt::format(
-        "{} has operands of {:.1f} GiB, and {} takes {:.1f}; this machine has {:.1f} GiB",
+        "{} has operands of {:.1f} GiB, and {} takes {:.1f} GiB; this machine has {:.1f} GiB",
         to_string(p), bytes / 0x1p30, verifies ? "verifying it" : "running it",
         copies * bytes / 0x1p30, memory / 0x1p30));
 }

@@ -62,24 +62,6 @@ Device device_of(const std::string& backend, uint64_t native) {
   return known;
 }
 
-/// The CUDA device whose memory this is. Where none knows it, the first, which then says so.
-Device device_holding(void* memory) {
-  const Device first = device_of("cuda", 0);
-  try {
-    for (uint64_t index = 0;; ++index) {
-      const Device device = device_of("cuda", index);
-      try {
-        if (Buffer::adopt(device, memory, 1)) return device;
-      } catch (const Error& error) {
-        if (error.status() != Status::invalid_argument) throw;
-      }
-    }
-  } catch (const Error& error) {  // there is no further device
-    if (error.status() != Status::invalid_argument) throw;
-  }
-  return first;
-}
-
 }  // namespace
 
 struct Versioned {
@@ -285,10 +267,7 @@ Array::Array(const Foreign& foreign, nb::object owner)
     strides_.push_back(stride / int64_t(size_of(dtype_)));
   }
   check_extents();
-  if (foreign.backend == "cuda")
-    device_ = device_holding(memory_);
-  else if (!foreign.backend.empty())
-    device_ = device_of(foreign.backend, foreign.device);
+  if (!foreign.backend.empty()) device_ = device_of(foreign.backend, foreign.device);
 }
 
 void Array::check_extents() const {

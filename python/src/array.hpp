@@ -26,7 +26,7 @@ struct Foreign {
   int64_t itemsize = 0;          ///< bytes of an element
   std::vector<int64_t> shape;    ///< in elements
   std::vector<int64_t> strides;  ///< in bytes
-  uint64_t device = 0;           ///< OpenCL: the cl_device_id; CUDA's memory tells its own
+  uint64_t device = 0;           ///< OpenCL: the cl_device_id; CUDA: the device's number
   uint64_t stream = 0;           ///< the cl_command_queue or cudaStream_t that the data is ready on
 };
 

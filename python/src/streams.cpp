@@ -83,17 +83,16 @@ void Ordered::begin() {
   for (Queue& other : others_) queue_.wait(other.record());
 }
 
-void Ordered::finish() noexcept {
-  try {
-    queue_.wait();
-  } catch (const Error&) {}  // the caller is told of the failure before it
-}
-
 void Ordered::end() {
   if (waits_) return queue_.wait();
-  if (keeps_) end_ = queue_.record();
-  if (is_named_) return;  // the caller orders what comes later
-  for (Queue& other : others_) other.wait(end_);
+  try {
+    if (keeps_) end_ = queue_.record();
+    if (is_named_) return;  // the caller orders what comes later
+    for (Queue& other : others_) other.wait(end_);
+  } catch (const Error&) {
+    queue_.wait();  // the streams can't: so the host does
+    throw;
+  }
 }
 
 }  // namespace trine::python

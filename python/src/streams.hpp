@@ -18,23 +18,24 @@ class Ordered {
 
   Queue& queue() { return queue_; }
   /// Without the lock: work() enqueues what has its place in that order. Where it fails midway, the
-  /// host waits for what has been enqueued.
+  /// parts that it has enqueued keep theirs.
   template <class Work>
   void run(Work&& work) {
     try {
       begin();
       work();
-      end();
     } catch (...) {
-      finish();
+      try {
+        end();
+      } catch (const Error&) {}  // the caller is told of the failure before it
       throw;
     }
+    end();
   }
 
  private:
   void begin();
   void end();
-  void finish() noexcept;
 
   const Plan& plan_;
   Queue queue_;

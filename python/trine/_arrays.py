@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 import sys
@@ -180,8 +181,26 @@ def _of_pyopencl(x: Any) -> _trine.Array:
     )
 
 
+@functools.cache
+def _driver() -> Any:
+    """CUDA's driver; None where there is none."""
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+
+
+def _gpu_of(address: int) -> int:
+    """The number of the GPU that memory belongs to; 0 where the driver doesn't know it."""
+    number = ctypes.c_int(0)
+    if address and (driver := _driver()) is not None:
+        of_device = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        driver.cuPointerGetAttribute(ctypes.byref(number), of_device, ctypes.c_uint64(address))
+    return number.value
+
+
 def _of_cuda(x: Any, facts: Any, writable: bool) -> _trine.Array:
-    """An array of CUDA memory without DLPack."""
+    """An array of CUDA memory without DLPack, whose interface tells no device."""
     try:
         address, read_only = facts["data"]
         dtype, shape, strides = numpy.dtype(facts["typestr"]), facts["shape"], facts.get("strides")
@@ -199,6 +218,7 @@ def _of_cuda(x: Any, facts: Any, writable: bool) -> _trine.Array:
             itemsize=dtype.itemsize,
             shape=shape,
             strides=strides,
+            device=_gpu_of(address),
             stream=facts.get("stream") or 0,
         )
     except (KeyError, TypeError, ValueError) as error:

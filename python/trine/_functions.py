@@ -55,6 +55,7 @@ class _Asking(threading.local):
 asking = _Asking()
 
 
+_EXAMPLES = {"device": "'cuda:0'", "rung": "'blocked:tile=64'", "numerics": "'reproducible'"}
 _PLAIN = _trine.Call("auto", "", "reproducible", False, "host", 1, None)
 
 
@@ -67,6 +68,9 @@ def _call(
     how = asking.how
     if how is None and device is rung is stream is None and numerics == "reproducible":
         return _PLAIN
+    for name, word in (("device", device), ("rung", rung), ("numerics", numerics)):
+        if not isinstance(word, str) and (word is not None or name == "numerics"):
+            raise ArgumentError(f"{name}: {word!r} is no text; {_EXAMPLES[name]} is one.")
     where, repeats = ("host", 1) if how is None else (how["where"], how["repeats"])
     return _trine.Call(
         device or "auto", rung or "", numerics, how is not None, where, repeats, stream_handle(stream)
@@ -265,6 +269,13 @@ def _divided(x: Any, scale: Any) -> Any:
     return x * factor * factor
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: {value!r} is no real number.") from None
+
+
 def _order(order: str, *arrays: _trine.Array) -> str:
     """The order of a new result: NumPy's C, F, or A and K, which look at the arguments."""
     if order not in ("C", "F", "A", "K"):
@@ -290,7 +301,7 @@ def matmul(
 
     Each element is one chain of fused multiply-adds, so every device gives the same bits.
     """
-    call = _call(**how)
+    call, alpha, beta = _call(**how), _number("alpha", alpha), _number("beta", beta)
     if order == "C" and (made := _trine.multiply_two(alpha, a, b, beta, out, call)) is not None:
         return made
     left, right = array(a), array(b)

@@ -105,8 +105,9 @@ def _greeting(shim: pathlib.Path, device: str) -> str:
         missed.append("LAPACK inside the OpenBLAS of their wheels")
     if _folder("torch"):
         missed.append("PyTorch's own BLAS")
+    missed.append("routines that Trine doesn't have (a @ a.T: dsyrk; complex types)")
     line = f"Trine {_trine.version} computes for {' and '.join(reached)}, device {device}"
-    return f"{line}; not reached: {', '.join(missed)}." if missed else f"{line}."
+    return f"{line}; not reached: {', '.join(missed)}."
 
 
 def _start(words: list[str]) -> None:
@@ -121,7 +122,9 @@ def _start(words: list[str]) -> None:
     if arguments.device:
         environment["TRINE_BLAS_DEVICE"] = arguments.device
     if arguments.log:
-        environment["TRINE_BLAS_LOG"] = os.path.abspath(arguments.log)
+        log = environment["TRINE_BLAS_LOG"] = os.path.abspath(arguments.log)
+        if not os.path.isdir(os.path.dirname(log)):
+            raise ArgumentError(f"--log: there is no folder {os.path.dirname(log)}.")
     device = environment.get("TRINE_BLAS_DEVICE") or "auto"
     if device != "auto":
         _sum(numpy.zeros(1), device=device)  # raises the library's sentence where it isn't there

@@ -133,6 +133,14 @@ class Refusals(unittest.TestCase):
         with self.assertRaises(TypeError):
             trine.sum(x, devise="cpu")
 
+    def test_words_that_are_none(self):
+        x = numpy.ones(3)
+        for keywords in ({"device": 0}, {"device": False}, {"rung": 1}, {"numerics": None}):
+            self.refused(ValueError, "is no text; '", trine.sum, x, **keywords)
+        y = numpy.ones((4, 4))
+        for keywords in ({"alpha": "a"}, {"alpha": 1j}, {"alpha": None}, {"beta": "b"}):
+            self.refused(ValueError, "is no real number", trine.matmul, y, y, out=self.out, **keywords)
+
     def test_alignment(self):
         beside = numpy.zeros(33, "uint8")[1:].view("float64")
         self.refused(ValueError, "multiple of 8", trine.sum, beside)

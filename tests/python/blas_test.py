@@ -133,6 +133,9 @@ class Starts(Folder):
         self.refused(run("--device", "bogus:3", "-c", "print(1)"), "bogus:3")
         self.refused(run("-c", "print(1)", TRINE_BLAS_DEVICE="bogus:3"), "bogus:3")
 
+    def test_a_log_without_a_folder(self):
+        self.refused(run("--log", self.folder / "none" / "log", "-c", "print(1)"), "no folder", "none")
+
     def test_a_numpy_that_cannot_be_reached(self):
         """Its module, here one of another kind, takes no BLAS routine from a library."""
         core = self.folder / "_core"

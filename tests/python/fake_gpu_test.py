@@ -156,16 +156,25 @@ class Calls(unittest.TestCase):
             try:
                 trine.matmul(stack, one, out=out)
             except trine.Error:
-                found = words()
-                last = max((i for i, word in enumerate(found) if word == "launch"), default=-1)
-                if last >= 0:
-                    self.assertIn("host_waits", found[last:], f"call {n} of the driver failed")
+                found = log()
+                last = max((i for i, row in enumerate(found) if row[0] == "launch"), default=-1)
+                rest = [row[:2] for row in found[last + 1 :]]
+                if last >= 0 and ("host_waits", self.stream) not in rest:
+                    ordered = [("record", self.stream), ("wait", self.other)]
+                    self.assertEqual(rest, ordered, f"call {n} of the driver failed")
             else:
                 if not gpu.fake_gpu_has_failed():
                     break
         self.assertGreater(n, 5)
         gpu.fake_gpu_fail(0)
         self.assertGreater(words().count("launch"), 1, "the product isn't one of several parts")
+
+    def test_a_refusal_waits_for_nothing(self):
+        gpu.fake_gpu_hold(self.stream)
+        for x in (self.array(64), self.far(64)):
+            with self.assertRaises(trine.Error):
+                trine.sum(x, out=self.array(), rung="none")
+        self.assertNotIn("host_waits", words())
 
     def test_only_what_returns_a_number_waits(self):
         x = self.array(3, 5, 7)
@@ -197,6 +206,8 @@ class Calls(unittest.TestCase):
         trine.matmul(x, y, out=product)
         trine.sum(product, out=total)
         trine.sum(large, out=total)  # asks for more workspace
+        with self.assertRaises(trine.Error):
+            trine.sum(large, out=total, rung="none")
         self.assertTrue(gpu.fake_gpu_is_capture_intact(self.stream))
         self.assertNotIn("host_waits", words())
 

@@ -229,7 +229,7 @@ MUTANTS = [
     ("opencl_gemm_batched_next_matrix_missed", "opencl:0", "gemm",
      "backends/gpu/kernels/gemm/batched_small.kernel.h", "    w->from += p->batch - p->height * p->line;\n", ""),
     ("opencl_gemm_small_neighbour_in_k", "opencl:0", "gemm", "backends/gpu/kernels/gemm/small.kernel.h",
-     "y[s][l] = b[s * 8 * B_LANE + l * B_STEP];", "y[s][l] = b[s * 8 * B_LANE + B_STEP];"),
+     "y[s][l] = b[s * 8 * b_lane + l * b_step];", "y[s][l] = b[s * 8 * b_lane + b_step];"),
     ("opencl_gemm_small_line_missed", "opencl:0", "gemm", "backends/gpu/kernels/gemm/small.h",
      "line = f->at_once * f->line", "line = (f->at_once - 1) * f->line"),
     ("opencl_gemm_first_product_skipped", "opencl:0", "gemm", "opencl/gemm/private_tile.cl",

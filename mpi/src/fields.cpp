@@ -343,8 +343,7 @@ class Parts {
     for_each([&](const F& fields, int64_t first) {
       if (!fields.mask) return;
       if (!chosen) chosen.emplace(asked, place_.options());
-      for (int64_t i = 0; i < fields.values.batch; ++i)
-        reduce_chosen(*chosen, fields, i, slots.at + (first + i) * slots.words);
+      reduce_chosen(*chosen, fields, slots.at + first * slots.words, slots.words);
     });
     if (slots.words == 1) make_canonical(slots);
   }
@@ -355,11 +354,17 @@ class Parts {
     int64_t first = 0;
     for (const F& fields : list_) body(fields, std::exchange(first, first + fields.values.batch));
   }
-  void reduce_chosen(Chosen& chosen, const F& fields, int64_t i, uint64_t* slot) {
-    std::optional<ConstHostView> weights;
-    if (fields.weights) weights = place_.on_host(one_of(*fields.weights, i), copies_[0]);
-    chosen.reduce(place_.on_host(one_of(fields.values, i), copies_[1]), weights,
-                  place_.on_host(one_of(*fields.mask, i), copies_[2]), slot);
+  void reduce_chosen(Chosen& chosen, const F& fields, uint64_t* slot, int64_t words) {
+    std::optional<ConstHostView> weights, mask;
+    // Those of a batch of 1 serve all fields, and come from the device once.
+    const auto take = [&](auto& here, const auto& there, int64_t i, auto& copy) {
+      if (there && (i == 0 || there->batch != 1)) here = place_.on_host(one_of(*there, i), copy);
+    };
+    for (int64_t i = 0; i < fields.values.batch; ++i, slot += words) {
+      take(weights, fields.weights, i, copies_[0]);
+      take(mask, fields.mask, i, copies_[2]);
+      chosen.reduce(place_.on_host(one_of(fields.values, i), copies_[1]), weights, *mask, slot);
+    }
   }
   /// As Partials have their values: of NaNs one, and zeros above 4 bytes.
   static void make_canonical(const Slots& slots) {

@@ -4,6 +4,8 @@
 
 #include <trine/mpi_sums.hpp>
 
+#include <ctime>
+
 #include "errors.hpp"
 #include "ledger.hpp"
 #include "on_devices.hpp"
@@ -230,6 +232,31 @@ TEST(Masks, OfAnySizeCountIfAnyBitIsSet) {
   check_masks_of<int16_t>();
   check_masks_of<int32_t>();
   check_masks_of<int64_t>();
+}
+
+// Weights and a mask that serve all fields come from the device once. They are wide, so that a
+// copy takes most of the time.
+TEST(Masks, OfAllFieldsAreCopiedOnce) {
+  constexpr int64_t kStep = 1 << 18, kMany = 200;
+  std::vector<double> values(4 * kMany, 1), weights(4 * kStep, 1), sums(kMany);
+  Resident on("@cpu");
+  mpi::DeviceFields fields = {.values = on.upload(values, mpi::fields(values.data(), 4, kMany))};
+  trine::ConstHostView wide = mpi::fields(weights.data(), 4);
+  wide.row_stride = kStep;
+  fields.weights = fields.mask = on.upload(weights, wide);
+  const auto time_of = [&](int64_t count) {
+    fields.values.batch = count;
+    std::clock_t best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < 5; ++i) {
+      const std::clock_t begin = std::clock();
+      mpi::sums(on.queue, fields, std::span(sums).first(size_t(count)), MPI_COMM_SELF);
+      best = std::min(best, std::clock() - begin);
+    }
+    return best;
+  };
+  const std::clock_t one = time_of(1);
+  EXPECT_LT(time_of(kMany), 8 * one);
+  EXPECT_THAT(sums, testing::Each(4.0));
 }
 
 // Nothing counts, or there is nothing; on one rank or on all.

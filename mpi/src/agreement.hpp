@@ -1,6 +1,6 @@
 // The first message of every call tells whether all ranks ask for the same. It has a rank's
-// request, a mark if that has failed already, and a sum or a small state. MPI merges the messages
-// of all ranks by an operation of ours.
+// request, a mark if that has failed already, and a sum or a small state. The messages of
+// all ranks are merged in pairs, or by MPI with an operation of ours.
 #pragma once
 
 #include <algorithm>

@@ -13,9 +13,6 @@ std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 namespace {
 
-/// Up to this number of ranks, heads are merged faster in pairs than by MPI_Allreduce.
-constexpr int kFew = 4;
-
 /// Whether a message has come that is as long as this rank's. Ranks that differ may send another
 /// number of heads; MPI receives no more than there is room for.
 bool is_as_long(std::span<const Head> heads, int code, const char* function,
@@ -131,10 +128,10 @@ void Call::begin(MPI_Request* request) {
     head.asked = asked_;
     if (failure_) head.trouble = Head::failed;
   }
-  // Ranks may have different numbers of fields, which MPI_Allreduce wouldn't tell.
-  const bool has_fields = asked_.call == Asked::fields;
-  if (!has_fields && (request != nullptr || channel_->size > kFew))
+  if (request != nullptr)
     return allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
+  // Calls that block merge in one way, because ranks may ask for different ones. MPI_Allreduce
+  // wouldn't tell ranks with different numbers of fields, so they merge in pairs.
   Head other;
   merge_in_pairs(heads(), many_.empty() ? &other : &many_[heads().size()], *channel_);
 }

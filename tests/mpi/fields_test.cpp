@@ -357,6 +357,23 @@ TEST(Errors, WhatIsAskedForDiffers) {
               HasSubstr("; rank " + last + ": sum of 2 fields of f64, 1 of them with weights."));
 }
 
+TEST(Errors, AnotherCallOnOneRank) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const std::vector<double> values = {1, 2};
+  double result = 77;
+  for (const bool is_first : {true, false})
+    EXPECT_THAT(error_of_all([&] {
+                  if ((rank() == 0) == is_first)
+                    mpi::sums(mpi::Fields{.values = mpi::fields(values.data(), 2)},
+                              std::span(&result, 1), kWorld);
+                  else
+                    result = mpi::sum(values, kWorld);
+                }),
+                testing::AllOf(HasSubstr("sum of 1 fields of f64"),
+                               HasSubstr("allreduce: sum, map identity, of f64")));
+  EXPECT_EQ(result, 77);
+}
+
 TEST(Errors, OfOneRankReachAll) {
   const std::string on =
       "invalid_argument: On rank " + std::to_string(size() - 1) + ": trine::mpi: ";

@@ -295,7 +295,7 @@ contains
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
     is_last = rank == ranks - 1
-    deep = reshape([(i*0.1_real64, i=1, size(deep))], shape(deep))
+    deep = reshape([(i*0.125_real64, i=1, size(deep))], shape(deep))
     areas = 0.5_real64
     is_sea = .true.
     is_sea(1, 2, 3) = .false.

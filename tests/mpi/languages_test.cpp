@@ -141,14 +141,14 @@ TEST_P(Languages, StatesAreMerged) {
 
 template <class T>
 void check_fields(const Language& in, bool has_weights, bool has_mask) {
-  constexpr int64_t kCount = 5, kRoom = 70;
-  const int64_t length = 50 + 10 * rank();
-  auto values = make<T>(Values::cancelling, uint64_t(rank()), kCount * kRoom);
-  auto weights = make<T>(Values::like, uint64_t(rank()) + 9, kCount * kRoom);
-  std::vector<int32_t> mask(kRoom);
+  constexpr int64_t kCount = 5;
+  const int64_t length = 50 + 10 * rank(), room = 50 + 10 * size();
+  auto values = make<T>(Values::cancelling, uint64_t(rank()), kCount * room);
+  auto weights = make<T>(Values::like, uint64_t(rank()) + 9, kCount * room);
+  std::vector<int32_t> mask(static_cast<size_t>(room));
   for (size_t i = 0; i < mask.size(); ++i) mask[i] = i % 3 == 0 ? 0 : 1;
-  trine::mpi::Fields fields = {.values = trine::mpi::fields(values.data(), length, kCount, kRoom)};
-  if (has_weights) fields.weights = trine::mpi::fields(weights.data(), length, kCount, kRoom);
+  trine::mpi::Fields fields = {.values = trine::mpi::fields(values.data(), length, kCount, room)};
+  if (has_weights) fields.weights = trine::mpi::fields(weights.data(), length, kCount, room);
   if (has_mask) fields.mask = trine::mpi::fields(mask.data(), length);
   for (const Function function : {Function::sum, Function::min, Function::max}) {
     if (has_weights && function != Function::sum) continue;
@@ -158,7 +158,7 @@ void check_fields(const Language& in, bool has_weights, bool has_mask) {
         trine::host_vector(expected.data(),
                            result_dtype(function, Map::identity, trine::dtype_of<T>), kCount),
         MPI_COMM_WORLD, on_cpu);
-    EXPECT_EQ(in.fields(name(function).data(), uint32_t(trine::dtype_of<T>), length, kCount, kRoom,
+    EXPECT_EQ(in.fields(name(function).data(), uint32_t(trine::dtype_of<T>), length, kCount, room,
                         values.data(), has_weights ? weights.data() : nullptr,
                         has_mask ? mask.data() : nullptr, found.data()),
               TRINE_OK)

@@ -42,7 +42,11 @@ contains
     if (present(arr_gbl_max_out)) then
       call trine_mpi_reduce_fields('max', arr(:nsummands, :), arr_gbl_max_out, comm)
       call trine_mpi_reduce_fields('min', arr(:nsummands, :), smallest, comm)
-      arr_gbl_max_out = max(abs(arr_gbl_max_out), abs(smallest))
+      where (arr_gbl_max_out < smallest)  ! without summands
+        arr_gbl_max_out = 0
+      elsewhere
+        arr_gbl_max_out = max(abs(arr_gbl_max_out), abs(smallest))
+      end where
     end if
     if (present(gbl_max_nsummands_out)) &
       call trine_mpi_allreduce('max', nsummands, gbl_max_nsummands_out, comm)

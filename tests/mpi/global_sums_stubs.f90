@@ -49,6 +49,8 @@ program global_sums_stubs
   call check(all(statistics == [6, 5, 5, 5, 5, 5]), 'running totals')
   call calc(spread([huge(1.0_r8), huge(1.0_r8)], 1, 4), sums, 3, 4, 2, allow_infnan=.true.)
   call check(sums(1) > huge(1.0_r8), 'an infinite sum')
+  call calc(arr, sums, 0, 4, 2, arr_gbl_max_out=largest)
+  call check(all(largest == 0) .and. all(sums == 0), 'no summands')
 
   deep = reshape(arr(:3, :), [2, 3, 2], pad=[0.0_r8])
   deep(:, :, 2) = 1

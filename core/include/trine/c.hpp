@@ -16,7 +16,7 @@ namespace trine::c_api {
 /// The value that a handle holds; an empty one for NULL.
 TRINE_API Queue value_of(const trine_queue_t* handle);
 
-/// A view of C; its buffer, which may be NULL, is held from here on. Throws std::bad_alloc.
+/// A view of C; its buffer, which may be NULL, is held from here on.
 TRINE_API View view_of(const trine_view_t& view);
 TRINE_API HostView view_of(const trine_host_view_t& view);
 

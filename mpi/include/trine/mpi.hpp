@@ -118,8 +118,7 @@ struct QueueOptions {
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View forces = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
-/// const double one = 1;
-/// trine::fill(queue, forces, &one);
+/// trine::fill(queue, forces, 1.0);
 /// trine::mpi::allreduce(trine::Function::sum, queue, forces, forces, MPI_COMM_WORLD);  // in place
 /// ```
 TRINE_API void allreduce(Function function, Queue& queue, const View& input, const View& output,

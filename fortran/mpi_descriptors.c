@@ -8,23 +8,28 @@
 /* A communicator: an integer, or an object of type(MPI_Comm), which holds one. One that has been
  * freed is none. */
 static int comm_of(Array* given, MPI_Comm* comm) {
+  const CFI_type_t type = given->type;
+  const int can_hold_one = type == CFI_type_int || type == CFI_type_long ||
+                           type == CFI_type_struct || type == CFI_type_other;
   *comm = MPI_COMM_NULL;
-  if (given->rank != 0 || given->elem_len != sizeof(MPI_Fint))
-    return refuse("comm", "must be an integer or of type(MPI_Comm), not a thing of these bytes",
+  if (given->rank != 0 || given->elem_len != sizeof(MPI_Fint) || !can_hold_one)
+    return refuse("comm", "must be an integer or of type(MPI_Comm), not another; its bytes are",
                   (long)given->elem_len);
   const MPI_Comm found = MPI_Comm_f2c(*(const MPI_Fint*)given->base_addr);
   if (found != (MPI_Comm)0) *comm = found;
   return 1;
 }
 
-/* Where this rank can't make the call of the other ranks: they all fail with its sentence. */
-static trine_status refuse_on_all(trine_status status, const char* why, MPI_Comm comm, int blocks,
-                                  const char** sentence) {
-  return ended(trine_mpi_refuse(status, why, comm, blocks), sentence);
+/* Where this rank can't make the call of the other ranks: they all fail with its sentence.
+ * `request`: NULL, or receives the call that fails. */
+static trine_status refuse_on_all(trine_status status, const char* why, MPI_Comm comm,
+                                  trine_mpi_request_t** request, const char** sentence) {
+  return ended(trine_mpi_refuse(status, why, comm, request), sentence);
 }
-static trine_status refused_on_all(MPI_Comm comm, int blocks, const char** sentence) {
+static trine_status refused_on_all(MPI_Comm comm, trine_mpi_request_t** request,
+                                   const char** sentence) {
   const trine_status status = refused(sentence);
-  return refuse_on_all(status, *sentence, comm, blocks, sentence);
+  return refuse_on_all(status, *sentence, comm, request, sentence);
 }
 
 /* Whether a result can be of that type: the result of nothing is tried. */
@@ -38,7 +43,7 @@ static trine_status sum_of_products(Reading* of, trine_host_view_t out, MPI_Comm
                                     const trine_options_t* options) {
   trine_exact_sum_t sum = {{0}};
   trine_status status = add_exactly(of, TRINE_PRODUCT, &sum, options);
-  if (status != TRINE_OK) return trine_mpi_refuse(status, trine_last_error(), comm, 1);
+  if (status != TRINE_OK) return trine_mpi_refuse(status, trine_last_error(), comm, NULL);
   status = trine_mpi_merge_exact_sum(&sum, TRINE_MPI_ALL_RANKS, comm, NULL);
   if (status != TRINE_OK) return status;
   return out.dtype == TRINE_F32 ? trine_exact_sum_to_f32(&sum, out.data)
@@ -52,7 +57,7 @@ static trine_status reduction(Reading* of, uint32_t function, uint32_t map, int6
   trine_status status = trine_partial_init(&partial, function, map, dtype_of(of->arrays[0]));
   if (status == TRINE_OK) status = check_result(&partial, out.dtype);
   if (status == TRINE_OK) status = add_parts(of, first, &partial, options);
-  if (status != TRINE_OK) return trine_mpi_refuse(status, trine_last_error(), comm, 1);
+  if (status != TRINE_OK) return trine_mpi_refuse(status, trine_last_error(), comm, NULL);
   status = trine_mpi_merge_partial(&partial, TRINE_MPI_ALL_RANKS, comm, NULL);
   return status == TRINE_OK ? trine_partial_result(&partial, out.dtype, out.data) : status;
 }
@@ -68,17 +73,17 @@ trine_status trine_fortran_mpi_result(const char* function_name, const char* map
   if (!comm_of(comm_given, &comm)) return refused(sentence);
   trine_status status = trine_parse_function(function_name, &function);
   if (status == TRINE_OK) status = trine_parse_map(map_name, &map);
-  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, 1, sentence);
+  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, NULL, sentence);
   if (first < 1) {
     refuse("first", "counts from 1, and is", (long)first);
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   }
   if (result->rank != 0) {
     refuse("result", "must be a scalar, its rank is", result->rank);
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   }
   if (!read_arrays(x, y, &of) || !results_of(result, &out))
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   take_unsigned(function, map, dtype_of(x), &out);
   status = y ? sum_of_products(&of, out, comm, &options)
              : reduction(&of, function, map, first - 1, out, comm, &options);
@@ -107,10 +112,9 @@ trine_status trine_fortran_mpi_reduce(const char* function_name, Array* x, Array
   trine_host_view_t in, out;
   if (!comm_of(comm_given, &comm)) return refused(sentence);
   const trine_status status = trine_parse_function(function_name, &function);
-  if (status != TRINE_OK)
-    return refuse_on_all(status, trine_last_error(), comm, !request, sentence);
+  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, request, sentence);
   if (!dense("x", x, &in) || !dense("results", results, &out))
-    return refused_on_all(comm, !request, sentence);
+    return refused_on_all(comm, request, sentence);
   return ended(trine_mpi_reduce(function, in, out, root ? *root : TRINE_MPI_ALL_RANKS, comm,
                                 &options, request),
                sentence);
@@ -154,7 +158,7 @@ trine_status trine_fortran_mpi_transpose(Array* a, const trine_mpi_distribution_
   trine_mpi_matrix_t from, to;
   if (!comm_of(comm_given, &comm)) return refused(sentence);
   if (!part("a", a, bits_of(a), of_a, &from) || !part("b", b, bits_of(b), of_b, &to))
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   return ended(trine_mpi_transpose(&from, &to, comm, &options), sentence);
 }
 
@@ -168,7 +172,7 @@ trine_status trine_fortran_mpi_gemm(double alpha, Array* a, const trine_mpi_dist
   if (!comm_of(comm_given, &comm)) return refused(sentence);
   if (!part("a", a, dtype_of(a), of_a, &left) || !part("b", b, dtype_of(b), of_b, &right) ||
       !part("c", c, dtype_of(c), of_c, &out))
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   return ended(trine_mpi_gemm(alpha, &left, &right, beta, &out, comm, &options), sentence);
 }
 
@@ -199,6 +203,16 @@ static trine_host_view_t view_of_fields(const Reading* of, int which, int rank, 
   return view;
 }
 
+/* Whether the members that are there have types that C's views can say. */
+static int check_types(Array* weights, Array* mask) {
+  if (weights && !dtype_of(weights))
+    return refuse("weights", "must have the type of values, and have elements of these bytes",
+                  (long)weights->elem_len);
+  if (mask && !bits_of(mask))
+    return refuse("mask", "must have elements of 1, 2, 4 or 8 bytes, not", (long)mask->elem_len);
+  return 1;
+}
+
 /* `results` is a scalar: the values are one field; or it has rank 1: their last subscript counts
  * the fields. */
 trine_status trine_fortran_mpi_reduce_fields(const char* function_name, Array* values,
@@ -213,15 +227,20 @@ trine_status trine_fortran_mpi_reduce_fields(const char* function_name, Array* v
   Reading of = {.count = 0};
   if (!comm_of(comm_given, &comm)) return refused(sentence);
   const trine_status status = trine_parse_function(function_name, &function);
-  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, 1, sentence);
+  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, NULL, sentence);
   const int rank = values->rank - results->rank;
-  if (!results_of(results, &out) || !add_member("values", values, rank, &of) ||
-      !add_member("weights", weights, rank, &of) || !add_member("mask", mask, rank, &of))
-    return refused_on_all(comm, 1, sentence);
+  if (rank < 0) {
+    refuse("results", "have more subscripts than values, which have", values->rank);
+    return refused_on_all(comm, NULL, sentence);
+  }
+  if (!check_types(weights, mask) || !results_of(results, &out) ||
+      !add_member("values", values, rank, &of) || !add_member("weights", weights, rank, &of) ||
+      !add_member("mask", mask, rank, &of))
+    return refused_on_all(comm, NULL, sentence);
   if (rank > 2) join_subscripts(&of);
   if (of.shapes[0].rank > 2) {
     refuse("values", "have gaps between their elements, and this number of subscripts", rank);
-    return refused_on_all(comm, 1, sentence);
+    return refused_on_all(comm, NULL, sentence);
   }
   fields.values = view_of_fields(&of, 0, rank, dtype_of(values));
   if (weights) fields.weights = view_of_fields(&of, 1, rank, dtype_of(weights));

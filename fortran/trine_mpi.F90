@@ -2,8 +2,8 @@
 ! docs/mpi.md has examples; <trine/mpi.h> says what each call does to the bit.
 !
 ! comm: the ranks that take part: an integer, as of mpif.h and `use mpi`, or an object of
-! type(MPI_Comm), as of `use mpi_f08`. Any other type is refused when the call is made. All
-! procedures that have it are collective, but for trine_mpi_local_shape.
+! type(MPI_Comm), as of `use mpi_f08`. Any other intrinsic type is refused when the call is made.
+! All procedures that have it are collective, but for trine_mpi_local_shape.
 ! Arrays, device, stat, errmsg: as in module trine. An error on one rank is one on all ranks, with
 ! one stat and one errmsg; a refused call has written nothing. One rank alone fails where comm is
 ! none.
@@ -59,7 +59,9 @@ module trine_mpi
   ! asynchronous (or target).
   !   call request%wait([stat, errmsg])         to the end; its error
   !   done = request%test([stat, errmsg])       whether it has ended; its error, once
-  ! Each call is waited for, or tested until it has ended, before MPI_Finalize.
+  ! Each call is waited for, or tested until it has ended, before MPI_Finalize. After an
+  ! assignment both objects name one call: the program uses one of them from then on, because the
+  ! end of the call frees it.
   type trine_mpi_request
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -207,12 +209,14 @@ contains
     begin = 1
     if (present(first)) begin = first
     call finish(c_result(text(function_, ''), text(map, 'identity'), x, first=begin, &
-      result=result, comm=comm, device=text(device, 'auto'), sentence=sentence), sentence, stat, errmsg)
+      result=result, comm=comm, device=text(device, 'auto'), sentence=sentence), sentence, stat, &
+      errmsg)
   end subroutine
 
   ! Element for element, as MPI_Allreduce: results(i) is 'sum' … 'argmax' over x(i) of all ranks; of
-  ! 'argmin' and 'argmax' the lowest rank (int64). x and results are arrays without gaps, of one
-  ! length on all ranks, and may be one array.
+  ! 'argmin' and 'argmax' the lowest rank (int64). Of int32, 'sum' and 'prod' are int64, too; else
+  ! results have the type of x. Both are arrays without gaps, of one length on all ranks. They may
+  ! be one array where their elements have one size.
   subroutine trine_mpi_allreduce(function_, x, results, comm, device, stat, errmsg)
     character(*), intent(in) :: function_
     type(*), intent(in) :: x(..), comm(..)

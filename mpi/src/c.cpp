@@ -1,6 +1,7 @@
 // <trine/mpi.h>: requests, and reductions.
 #include "c.hpp"
 
+#include <new>
 #include <thread>
 
 #include "elementwise.hpp"
@@ -50,7 +51,7 @@ class FailedCall : public Call {
 template <class Value, class C>
 trine_status merge(auto* given, int32_t root, MPI_Comm comm, trine_mpi_request_t** request) {
   return collective(
-      comm, !request,
+      comm, request,
       [&] {
         auto value = std::make_shared<Value>(of_state<Value>(given));
         return Begun<Value>{value,
@@ -65,7 +66,7 @@ trine_status result_of_all(uint32_t function, uint32_t map, uint32_t dtype, void
   const auto reduced_by = function == 0 ? Function::sum : Function(function);
   const auto mapped_by = map == 0 ? Map::identity : Map(map);
   return collective(
-      comm, true,
+      comm, nullptr,
       [&] {
         if (!result) refuse("the place of the result is null.");
         if (mapped_by == Map::product && reduced_by != Function::sum)
@@ -94,11 +95,12 @@ std::pair<View, View> operands(const auto* x, const auto* y, uint32_t map) {
 
 }  // namespace
 
-void refuse_call(MPI_Comm comm, const Failure& failure, bool blocks) {
-  FailedCall call(comm, failure);
-  if (!blocks) call.fail(failure);
-  call.run();
-  std::rethrow_exception(failure);
+void refuse_call(MPI_Comm comm, const Failure& failure, trine_mpi_request_t** request) {
+  if (!request) return run<FailedCall>(comm, failure);
+  std::unique_ptr<trine_mpi_request_t> begun(new (std::nothrow) trine_mpi_request_t);
+  if (!begun) FailedCall(comm, failure).fail(failure);
+  begun->request = begin<FailedCall>(comm, failure);
+  *request = begun.release();
 }
 
 QueueOptions queue_options(const trine_mpi_queue_options_t* given) {
@@ -126,9 +128,9 @@ trine_status trine_mpi_request_wait(trine_mpi_request_t* request) {
 void trine_mpi_request_release(trine_mpi_request_t* request) { delete request; }
 
 trine_status trine_mpi_refuse(uint32_t status, const char* sentence, MPI_Comm comm,
-                              int32_t blocks) {
+                              trine_mpi_request_t** request) {
   return collective(
-      comm, blocks != 0,
+      comm, request,
       [&]() -> int {
         if (status == TRINE_OK) refuse("TRINE_OK is no status of a call that is refused.");
         throw Error(Status(status), sentence ? sentence : "No reason was given.");
@@ -141,7 +143,7 @@ trine_status trine_mpi_reduce(uint32_t function, trine_host_view_t input, trine_
                               trine_mpi_request_t** request) {
   using Read = Begun<c_api::Options>;
   return collective(
-      comm, !request,
+      comm, request,
       [&] {
         auto read = std::make_shared<c_api::Options>(options);
         return Read{read, [read] { read->deliver(); }};
@@ -160,7 +162,7 @@ trine_status trine_mpi_reduce_on_queue(uint32_t function, trine_queue_t* queue, 
     OnDevice::Options options;
   };
   return collective(
-      comm, !request,
+      comm, request,
       [&] {
         auto values = std::make_shared<Values>(
             view_of(input), view_of(output),

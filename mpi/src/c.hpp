@@ -31,18 +31,21 @@ trine_status guard(Body&& body) noexcept {
   } catch (...) { return c_api::failed(); }
 }
 
-/// Takes part in the other ranks' call with a failure, which all ranks throw.
-[[noreturn]] void refuse_call(MPI_Comm comm, const Failure& failure, bool blocks);
+/// Takes part in the other ranks' call with a failure, which all ranks throw. `request`: null, or
+/// receives that call.
+void refuse_call(MPI_Comm comm, const Failure& failure, trine_mpi_request_t** request);
 
 /// A function's body: `read` makes values of C's arguments, `call` makes the call with them. If
-/// `read` throws, all ranks have that error.
+/// `read` throws, all ranks have that error. `request`: null where the call blocks.
 template <class Read, class Run>
-trine_status collective(MPI_Comm comm, bool blocks, Read&& read, Run&& call) noexcept {
+trine_status collective(MPI_Comm comm, trine_mpi_request_t** request, Read&& read,
+                        Run&& call) noexcept {
   return guard([&] {
+    if (request) *request = nullptr;
     Failure failure;
     std::optional<decltype(read())> values;
     attempt(failure, [&] { values.emplace(read()); });
-    if (failure) refuse_call(comm, failure, blocks);
+    if (failure) return refuse_call(comm, failure, request);
     call(*values);
   });
 }

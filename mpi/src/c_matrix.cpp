@@ -37,7 +37,7 @@ template <class... Matrices>
 trine_status on_host(MPI_Comm comm, const trine_options_t* given, auto&& call,
                      const Matrices*... matrices) {
   return collective(
-      comm, true,
+      comm, nullptr,
       [&] {
         return std::pair(std::array{value_of(matrices)...},
                          std::make_unique<c_api::Options>(given));
@@ -51,7 +51,7 @@ template <class... Matrices>
 trine_status on_queue(trine_queue_t* queue, MPI_Comm comm, const trine_mpi_queue_options_t* given,
                       auto&& call, const Matrices*... matrices) {
   return collective(
-      comm, true,
+      comm, nullptr,
       [&] {
         return std::tuple(c_api::value_of(queue), std::array{value_of(matrices)...},
                           queue_options(given));

@@ -288,9 +288,12 @@ contains
     integer :: freed, stat, rank, ranks
     character(200) :: errmsg
     real(real64), allocatable :: none(:)
-    real(real64) :: total, deep(4, 4, 4, 3), sums(3), areas(2, 2, 4), step(6), gone
+    real(real64) :: total, deep(4, 4, 4, 3), sums(3), areas(2, 2, 4), gone
+    real(real64), asynchronous :: step(6)
     logical :: is_sea(2, 2, 4)
     logical :: is_last
+    type(piece) :: wide(2, 2, 4)
+    type(trine_mpi_request) :: request
     integer :: i
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -357,6 +360,36 @@ contains
     call trine_mpi_sums(deep(1, :, :, :), sums, MPI_COMM_WORLD, weights=areas(1, :, :), stat=stat, &
       errmsg=errmsg)
     if (stat /= 1 .or. index(errmsg, 'weights must have the shape of a field') == 0) return
+    wrong = 12  ! a mask in the place of weights; other types that weights don't have
+    sums = -7
+    call trine_mpi_sums(deep(:2, ::2, :, :), sums, MPI_COMM_WORLD, is_sea, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'weights must have the type of values') == 0) return
+    call trine_mpi_sums(deep(:2, ::2, :, :), sums, MPI_COMM_WORLD, cmplx(areas, kind=real64), &
+      stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'weights must have the type of values') == 0) return
+    wrong = 13
+    call trine_mpi_sums(deep(:2, ::2, :, :), sums, MPI_COMM_WORLD, mask=wide, stat=stat, &
+      errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'mask must have elements of') == 0) return
+    wrong = 14
+    call trine_mpi_sums(total, sums(:1), MPI_COMM_WORLD, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'results have more subscripts') == 0) return
+    if (any(sums /= -7)) return
+    wrong = 15
+    gone = trine_mpi_sum([1.0_real64], 1.0_real32, stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'comm must be an integer') == 0) return
+    gone = trine_mpi_sum([1.0_real64], .true., stat=stat, errmsg=errmsg)
+    if (stat /= 1 .or. index(errmsg, 'comm must be an integer') == 0) return
+    wrong = 16  ! a request has the error of a call that can't begin; no rank waits before
+    if (is_last) then
+      call trine_mpi_iallreduce('sum', step(6:1:-1), step, MPI_COMM_WORLD, request, stat=stat)
+    else
+      call trine_mpi_iallreduce('sum', step, step, MPI_COMM_WORLD, request, stat=stat)
+    end if
+    if (stat /= 0) return
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call request%wait(stat, errmsg)
+    if (stat /= 1 .or. index(errmsg, 'step below zero') == 0 .or. any(step /= 1)) return
     wrong = 0
   end function
 

@@ -196,6 +196,10 @@ TEST(InC, FieldsThatDiffer) {
   if (size() > 1) {
     EXPECT_THAT(reduce(is_last ? &one : &two, is_last ? 1 : 2), HasSubstr("1 fields"));
   }
+  trine_mpi_fields_t untyped[] = {two, two};
+  untyped[0].weights.data = untyped[1].mask.data = x;
+  EXPECT_THAT(reduce(is_last ? &untyped[0] : &two, 2), HasSubstr("the weights have memory and no"));
+  EXPECT_THAT(reduce(is_last ? &untyped[1] : &two, 2), HasSubstr("the mask has memory and no"));
   EXPECT_THAT(sums, testing::Each(7.0));
   EXPECT_EQ(reduce(&two, 2), "nothing");
   EXPECT_EQ(sums[1], 7.0 * size());
@@ -345,19 +349,50 @@ TEST(InC, CommunicatorsThatAreNone) {
             TRINE_INVALID_ARGUMENT);
   EXPECT_STREQ(trine_last_error(), "trine::mpi: the communicator is MPI_COMM_NULL.");
   EXPECT_EQ(total, 7);
+  auto* request = reinterpret_cast<trine_mpi_request_t*>(&total);
+  EXPECT_EQ(trine_mpi_reduce(TRINE_SUM, view, view, kAll, MPI_COMM_NULL, nullptr, &request),
+            TRINE_INVALID_ARGUMENT);
+  EXPECT_EQ(request, nullptr);
+}
+
+/// No function waits for another rank, and all requests have the error.
+TEST(InC, RequestsOfCallsThatCannotBegin) {
+  const bool is_last = rank() == size() - 1;
+  double x[] = {1, 2}, totals[] = {7, 7};
+  trine_mpi_request_t* request = nullptr;
+  const auto error_of = [&](trine_status status) {
+    EXPECT_EQ(status, TRINE_OK) << trine_last_error();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::string text = sentence_of_all([&] { return trine_mpi_request_wait(request); });
+    trine_mpi_request_release(request);
+    return text;
+  };
+  const auto reduce = [&](const trine_options_t* options) {
+    return trine_mpi_reduce(TRINE_SUM, trine_host_vector(x, TRINE_F64, 2),
+                            trine_host_vector(totals, TRINE_F64, 2), kAll, MPI_COMM_WORLD, options,
+                            &request);
+  };
+  trine_options_t options = {};
+  options.size = is_last ? 5 : 0;
+  EXPECT_THAT(error_of(reduce(&options)), HasSubstr("size of the options is 5"));
+  EXPECT_THAT(
+      error_of(is_last ? trine_mpi_refuse(TRINE_NOT_FOUND, "No ice.", MPI_COMM_WORLD, &request)
+                       : reduce(nullptr)),
+      HasSubstr("No ice."));
+  EXPECT_THAT(totals, testing::Each(7.0));
 }
 
 TEST(InC, OneRankRefusesForAll) {
   const bool is_last = rank() == size() - 1;
   double x = 1, total = 7;
   const trine_host_view_t view = trine_host_vector(&x, TRINE_F64, 1);
-  EXPECT_THAT(sentence_of_all([&] {
-                return is_last ? trine_mpi_refuse(TRINE_NOT_FOUND, "No ice.", MPI_COMM_WORLD, 1)
-                               : trine_mpi_result(0, 0, &view, nullptr, 0, &total, MPI_COMM_WORLD,
-                                                  nullptr);
-              }),
-              HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No ice."));
-  EXPECT_EQ(trine_mpi_refuse(TRINE_OK, "Well.", MPI_COMM_SELF, 1), TRINE_INVALID_ARGUMENT);
+  EXPECT_THAT(
+      sentence_of_all([&] {
+        return is_last ? trine_mpi_refuse(TRINE_NOT_FOUND, "No ice.", MPI_COMM_WORLD, nullptr)
+                       : trine_mpi_result(0, 0, &view, nullptr, 0, &total, MPI_COMM_WORLD, nullptr);
+      }),
+      HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No ice."));
+  EXPECT_EQ(trine_mpi_refuse(TRINE_OK, "Well.", MPI_COMM_SELF, nullptr), TRINE_INVALID_ARGUMENT);
   EXPECT_EQ(total, 7);
 }
 

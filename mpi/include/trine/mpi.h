@@ -19,9 +19,10 @@
 /// conventions are those of <trine/trine.h>: statuses, trine_last_error(), NULL, `size`, threads
 /// (with those of MPI, which <trine/mpi.hpp> has). Errors: where a rank finds one in its arguments,
 /// data or device, or an argument isn't the same on all ranks, the call fails on all ranks with one
-/// status and one sentence. One rank alone fails for a communicator that is none, and where MPI
-/// fails. "The same on all ranks" and the rules of each argument are those of the C++ function that
-/// the comment names.
+/// status and one sentence. One rank alone fails for a communicator that is none, where MPI fails,
+/// and with TRINE_OUT_OF_MEMORY where at the end of a call it lacks memory for the results that its
+/// options ask for (choice, placement, trace, receipt). "The same on all ranks" and the rules of
+/// each argument are those of the C++ function that the comment names.
 #pragma once
 
 // C++ bindings, which MPI 3 took away, bring a library of their own.
@@ -47,8 +48,9 @@ extern "C" {
 /// change the inputs, and doesn't touch the outputs.
 ///
 /// A function that can begin a call has the argument `request`. NULL: the call blocks. Else the
-/// function returns at once, *request is the call, and errors come from it. All ranks do the same
-/// of both.
+/// function returns at once, *request is the call, and errors come from it, also those of arguments
+/// that can't be read. If the function itself fails (MPI, memory, no communicator), *request is
+/// NULL. All ranks do the same of both.
 /// ```c
 /// const double mine[] = {1, 2};
 /// double total[2];
@@ -72,13 +74,14 @@ TRINE_EXPORT trine_status trine_mpi_request_wait(trine_mpi_request_t* request);
 TRINE_EXPORT void trine_mpi_request_release(trine_mpi_request_t* request);
 
 /// For a rank that can't make the call that the other ranks make: takes part in it in its place.
-/// The call then fails on all ranks with `status` and `sentence`, as this function does.
+/// The call then fails on all ranks with `status` and `sentence`, as this function or its request
+/// does.
 /// - status: a trine_status, not TRINE_OK.
 /// - sentence: the reason, up to 1000 bytes.
 /// - comm: the ranks that take part.
-/// - blocks: 1: the others' call blocks; 0: they have asked for a request.
+/// - request: NULL, or receives the call where the others have asked for a request.
 TRINE_EXPORT trine_status trine_mpi_refuse(uint32_t status, const char* sentence, MPI_Comm comm,
-                                           int32_t blocks);
+                                           trine_mpi_request_t** request);
 
 /// How the device of a queue computes; NULL or all zero are the defaults. trine::mpi::QueueOptions.
 typedef struct trine_mpi_queue_options_t {
@@ -130,7 +133,7 @@ TRINE_EXPORT trine_status trine_mpi_reduce_on_queue(uint32_t function, trine_que
 /// if (status == TRINE_OK)
 ///   status = trine_mpi_merge_exact_sum(&energy, TRINE_MPI_ALL_RANKS, MPI_COMM_WORLD, NULL);
 /// else  // so that no rank waits for this one
-///   status = trine_mpi_refuse(status, trine_last_error(), MPI_COMM_WORLD, 1);
+///   status = trine_mpi_refuse(status, trine_last_error(), MPI_COMM_WORLD, NULL);
 /// if (status != TRINE_OK || trine_exact_sum_to_f64(&energy, &value) != TRINE_OK) return 1;
 /// ```
 TRINE_EXPORT trine_status trine_mpi_merge_exact_sum(trine_exact_sum_t* sum, int32_t root,
@@ -140,9 +143,8 @@ TRINE_EXPORT trine_status trine_mpi_merge_partial(trine_partial_t* partial, int3
 
 /// The result of one array of which each rank has a part, on all ranks, as trine_host_reduce()
 /// gives it for the whole; trine::mpi::sum(), dot(), min() and so on.
-/// - function: a trine_function (0: TRINE_SUM), and `map`, a trine_map (0: TRINE_IDENTITY); the
-/// same
-///   on all ranks.
+/// - function: a trine_function (0: TRINE_SUM), the same on all ranks.
+/// - map: a trine_map (0: TRINE_IDENTITY), the same on all ranks.
 /// - x: this rank's part, of any length, strides and place; its dtype is the same on all ranks.
 /// - y: for TRINE_PRODUCT the other factors, of the shape and dtype of x; else NULL.
 /// - first: the index of the part's first element in the whole, whose others follow without a gap.
@@ -165,10 +167,10 @@ TRINE_EXPORT trine_status trine_mpi_result_on_queue(uint32_t function, uint32_t 
 typedef struct trine_mpi_fields_t {
   /// This rank's part of each field, whose extents may differ from rank to rank.
   trine_host_view_t values;
-  /// By what each element is multiplied, exactly; dtype 0: by nothing. A batch of 1 serves all
+  /// By what each element is multiplied, exactly; all zero: by nothing. A batch of 1 serves all
   /// fields.
   trine_host_view_t weights;
-  /// An element counts if any bit of its mask is set; dtype 0: all count. Elements of 1, 2, 4 or 8
+  /// An element counts if any bit of its mask is set; all zero: all count. Elements of 1, 2, 4 or 8
   /// bytes; a batch of 1 serves all fields.
   trine_host_view_t mask;
 } trine_mpi_fields_t;

@@ -44,7 +44,7 @@ template <AnyView V>
 void check_beside(const char* which, const V& v, const V& values) {
   check_view(which, v);
   if (v.rows != values.rows || v.cols != values.cols || (v.batch != 1 && v.batch != values.batch))
-    refuse(which, " are ", v.batch, " of ", v.rows, " x ", v.cols, ", and the fields are ",
+    refuse(which, " are ", v.batch, " of ", v.rows, " x ", v.cols, " elements, and the fields are ",
            values.batch, " of ", values.rows, " x ", values.cols, ".");
 }
 
@@ -67,7 +67,7 @@ FieldsAsked asked_of(Function function, std::span<const F> list) {
                ".");
     }
     if (mask) {
-      check_beside("the elements of the mask", *mask, values);
+      check_beside("the masks", *mask, values);
       if (size_of(mask->dtype) > 8 || size_of(mask->dtype) == 0)
         refuse("the elements of a mask have 1, 2, 4 or 8 bytes.");
     }

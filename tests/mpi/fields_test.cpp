@@ -381,12 +381,12 @@ TEST(Errors, OfOneRankReachAll) {
   const auto expect = [&](const std::string& sentence, auto&& spoil) {
     EXPECT_THAT(error_on_last(spoil), HasSubstr(on + sentence));
   };
-  expect("the elements of the mask are 1 of 4 x 1, and the fields are 2 of 5 x 1.",
+  expect("the masks are 1 of 4 x 1 elements, and the fields are 2 of 5 x 1.",
          [&](List& list, auto&, auto&) { list[0].mask = mpi::fields(mask.data(), 4); });
   expect("the elements of the mask have no memory.", [&](List& list, auto&, auto&) {
     list[0].mask = mpi::fields(static_cast<const bool*>(nullptr), 5);
   });
-  expect("the weights are 3 of 5 x 1, and the fields are 2 of 5 x 1.",
+  expect("the weights are 3 of 5 x 1 elements, and the fields are 2 of 5 x 1.",
          [&](List& list, auto&, auto&) { list[0].weights->batch = 3; });
   expect("the weights are of f32, and the values of f64.",
          [&](List& list, auto&, auto&) { list[0].weights->dtype = Dtype::f32; });

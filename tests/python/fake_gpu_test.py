@@ -198,6 +198,16 @@ class Calls(unittest.TestCase):
         trine.sum(Facts(), out=out)
         self.assertEqual(words().count("host_waits"), 1)
 
+    def test_memory_that_is_no_gpus_is_refused(self):
+        values = numpy.ones(64, "float32")  # as a pointer that the driver has forgotten
+        x, out = self.array(64, memory=values.ctypes.data), self.array()
+        with self.assertRaisesRegex(trine.ArgumentError, "memory"):
+            trine.sum(x, out=out)
+        with self.assertRaisesRegex(trine.ArgumentError, "memory"):
+            trine.transpose(self.array(8, 8), out=self.array(8, 8, memory=values.ctypes.data))
+        self.assertNotIn("launch", words())
+        self.assertTrue((values == 1).all())
+
     def test_a_capture_takes_calls_and_stays_whole(self):
         x, y, product = self.array(300, 200), self.array(200, 90), self.array(300, 90)
         large, total = self.array(1 << 20), self.array()

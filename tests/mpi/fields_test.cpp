@@ -383,7 +383,7 @@ TEST(Errors, OfOneRankReachAll) {
   };
   expect("the masks are 1 of 4 x 1 elements, and the fields are 2 of 5 x 1.",
          [&](List& list, auto&, auto&) { list[0].mask = mpi::fields(mask.data(), 4); });
-  expect("the elements of the mask have no memory.", [&](List& list, auto&, auto&) {
+  expect("the masks have no memory.", [&](List& list, auto&, auto&) {
     list[0].mask = mpi::fields(static_cast<const bool*>(nullptr), 5);
   });
   expect("the weights are 3 of 5 x 1 elements, and the fields are 2 of 5 x 1.",

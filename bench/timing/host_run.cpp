@@ -78,8 +78,9 @@ Pass HostRun::once(uint64_t shift) const {
       return seconds_since(start);
     });
   call_on_host(problem_, part(0, rows), traced);
-  const double cpu_end = cpu_rows != 0 ? cpu.get() : 0;
-  Pass pass{trace.allocation, seconds_since(start) - trace.allocation - trace.reading, {}};
+  const double device_end = seconds_since(start) - trace.reading;
+  const double cpu_end = cpu_rows != 0 ? cpu.get() : 0;  // also after the trace was read
+  Pass pass{trace.allocation, std::max(device_end, cpu_end) - trace.allocation, {}};
   for (const HostStep& step : trace.steps)
     pass.spans.push_back({Lane(step.kind), step.chunk, step.begin, step.end});
   if (cpu_rows != 0)

@@ -59,7 +59,10 @@ INLINED void multiply_part(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOC
   }
 }
 
-KERNEL_BOUNDED(tensor_small, THREADS, 1, SIDE <= 32 ? 384 / SIDE : SIDE == 40 ? 8 : 1)(GEMM_ARGUMENTS) {
+// Groups that a multiprocessor must hold, which bounds the registers.
+#define LEAST_GROUPS (SIDE <= 32 ? 384 / SIDE : SIDE == 40 ? 8 : 1)
+
+KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, 2 * PANEL * 8);
   LOCAL_POINTER T* const a_panel = (LOCAL_POINTER T*)arena;
   LOCAL_POINTER T* const b_panel = a_panel + PANEL;

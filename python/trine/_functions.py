@@ -118,10 +118,10 @@ def _reduce(function: str, x: Any, axis: Axis, how: Any, dtype: Any = None) -> A
         result = _trine.reduce_whole(function, "identity", x, None, _PLAIN)
         if result is not None:
             return result
-    return _reduced(function, x, axis, dtype, **how)
+    return _reduce_with(function, x, axis, dtype, **how)
 
 
-def _reduced(
+def _reduce_with(
     function: str,
     x: Any,
     axis: Axis,
@@ -134,8 +134,10 @@ def _reduced(
     keepdims: bool = False,
     **how: Unpack[How],
 ) -> Any:
+    """Any reduction: of some axes, of products with a second array, with keywords."""
     call = _call(**how)
-    if axis is None and dtype is None and second is None and not keepdims:
+    has_keywords = out is not None or map != "identity" or call is not _PLAIN  # _reduce() had none
+    if has_keywords and axis is dtype is second is None and not keepdims:
         result = _trine.reduce_whole(function, map, x, out, call)
         if result is not None:
             return result
@@ -209,7 +211,7 @@ def dot(
                 "dot: without axis= it takes vectors; numpy.dot of matrices is matmul()."
             )
         axis = None
-    return _reduced("sum", x, axis, dtype, y, map="product", out=out, keepdims=keepdims, **how)
+    return _reduce_with("sum", x, axis, dtype, y, map="product", out=out, keepdims=keepdims, **how)
 
 
 def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
@@ -238,16 +240,16 @@ def norm(
         double = "float64"
     elif a.dtype != "float64":
         raise ArgumentError(f"norm: it takes float32 and float64, not {a.dtype}.")
-    squares = _reduced("sum", x, axis, double, map="square", keepdims=True, **how)
+    squares = _reduce_with("sum", x, axis, double, map="square", keepdims=True, **how)
     if asking.how is not None:
         return squares
     sums, scale = on_host(squares), numpy.ones(())
     in_range = numpy.all((sums >= _TINY) & (sums <= _HUGE))
     if not (in_range or double or 0 in a.shape):
-        largest = on_host(_reduced("max", x, axis, map="abs", keepdims=True, **how))
+        largest = on_host(_reduce_with("max", x, axis, map="abs", keepdims=True, **how))
         exponents = numpy.frexp(numpy.where(numpy.isfinite(largest), largest, 0))[1]
         scale = numpy.ldexp(1.0, exponents // 2)
-        sums = on_host(_reduced("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
+        sums = on_host(_reduce_with("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
     roots = (numpy.sqrt(sums) * scale * scale).astype(a.dtype)
     axes = [] if keepdims else _axes(axis, roots.ndim)
     roots = roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])

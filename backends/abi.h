@@ -247,7 +247,7 @@ typedef struct trine_rung {
   int32_t parameter_count;
   /* sizeof(trine_parameter) as the writer of the array knows it. */
   uint32_t parameter_stride;
-  /* The flags of a trine_gemm that it takes: TRINE_CONTINUES; and TRINE_TAKES_ACCURATE. Core
+  /* The flags of a trine_gemm that it takes: TRINE_CONTINUES; and TRINE_TAKES_EXACT. Core
    * refuses calls with others in its place; choose() leaves it out for them. */
   uint64_t takes;
 } trine_rung;

@@ -54,7 +54,7 @@
   X(FAST, fast)                 \
   X(STUDY, study)               \
   X(VENDOR, vendor)             \
-  X(ACCURATE, accurate)
+  X(EXACT, exact)
 
 #define TRINE_DTYPES(X) \
   X(F32, f32)           \

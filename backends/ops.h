@@ -95,7 +95,7 @@ typedef enum trine_map {
 typedef enum trine_axis { TRINE_ALL = 1, TRINE_EACH_ROW = 2, TRINE_EACH_COLUMN = 3 } trine_axis;
 
 /* The promise about the bits of a result. An operation asks for REPRODUCIBLE or FAST, a product of
- * F32 for ACCURATE, too; a rung states any but ACCURATE, whose bits depend on the input alone as
+ * F32 or F64 for EXACT, too; a rung states any but EXACT, whose bits depend on the input alone as
  * REPRODUCIBLE's do. */
 typedef enum trine_numerics {
   /* The bits of docs/numerics.md, which depend on the input alone. */
@@ -106,9 +106,9 @@ typedef enum trine_numerics {
   TRINE_STUDY = 3,
   /* A vendor's own kernel. Runs only when it is named. */
   TRINE_VENDOR = 4,
-  /* A product of F32 whose chains are F64, rounded once at the end; for rungs with
-     TRINE_TAKES_ACCURATE. */
-  TRINE_ACCURATE = 5
+  /* Each element of a product is the real number, rounded once; for rungs with
+     TRINE_TAKES_EXACT. */
+  TRINE_EXACT = 5
 } trine_numerics;
 
 /* A strided view of device memory. Element (b, i, j) lies at byte
@@ -206,16 +206,16 @@ typedef union trine_scalar {
  * With TRINE_CONTINUES, a chain begins at its element of c instead of +0, and beta is 0: products
  * of parts of k, one after the other, have the bits of the whole. If alpha is 0, c is not read.
  *
- * With numerics ACCURATE and dtype F32, chains are F64, and so is what follows them, rounded to F32
- * once: (float)fma((double)beta, c, (double)alpha * acc). Then flags is 0: c can't hold such a
- * chain. */
+ * With numerics EXACT and dtype F32 or F64, c is the real number alpha * sum(a * b) + beta * c,
+ * rounded once to nearest even, as docs/numerics.md defines it. Then flags is 0: c can't hold what
+ * a part of such a sum is. */
 #define TRINE_CONTINUES 1u
-/* For trine_rung::takes alone, no flag of a product: the rung takes numerics ACCURATE. */
-#define TRINE_TAKES_ACCURATE (1ull << 32)
+/* For trine_rung::takes alone, no flag of a product: the rung takes numerics EXACT. */
+#define TRINE_TAKES_EXACT (1ull << 33)
 typedef struct trine_gemm {
   /* sizeof(trine_gemm) as the caller knows it. */
   uint32_t size;
-  /* A trine_numerics: REPRODUCIBLE, FAST or, of F32, ACCURATE. */
+  /* A trine_numerics: REPRODUCIBLE, FAST or, of F32 and F64, EXACT. */
   uint32_t numerics;
   /* A trine_dtype: F32, F64 or I32. */
   uint32_t dtype;
@@ -259,15 +259,15 @@ static inline TRINE_CONSTEXPR int trine_continues(const trine_gemm* op) {
   return (op->flags & TRINE_CONTINUES) != 0;
 }
 
-/* Are chains of F32 computed in F64? Of other dtypes ACCURATE is as REPRODUCIBLE. */
-static inline TRINE_CONSTEXPR int trine_is_accurate(const trine_gemm* op) {
-  return op->numerics == TRINE_ACCURATE && op->dtype == TRINE_F32;
+/* Is each element to be rounded once? Products of I32 are exact modulo 2^32 in any case. */
+static inline TRINE_CONSTEXPR int trine_is_exact(const trine_gemm* op) {
+  return op->numerics == TRINE_EXACT && (op->dtype == TRINE_F32 || op->dtype == TRINE_F64);
 }
 
 /* Why a rung that takes `takes` (trine_rung::takes) can't run the product; null where it may. */
 static inline TRINE_CONSTEXPR const char* trine_untaken(uint64_t takes, const trine_gemm* op) {
-  if (trine_is_accurate(op) && (takes & TRINE_TAKES_ACCURATE) == 0)
-    return "computes chains of f32 in f32, not in f64";
+  if (trine_is_exact(op) && (takes & TRINE_TAKES_EXACT) == 0)
+    return "rounds at every step of a chain, not once";
   /* NOLINTNEXTLINE(modernize-use-nullptr): C11 has none */
   return (op->flags & ~takes) != 0 ? "begins its chains at 0, not at c" : 0;
 }

@@ -252,7 +252,7 @@ void add_accurate(List& list) {
   const auto add = [&](const Shape& s, double alpha, double beta, const Options& options,
                        Values values = Values::kUniform) -> Case& {
     trine_gemm op = plan(TRINE_F32, s, alpha, beta);
-    op.numerics = TRINE_ACCURATE;
+    op.numerics = TRINE_EXACT;
     return list.add(op, "nn", values, options);
   };
   for (const Shape& s : kShapes) {
@@ -262,15 +262,15 @@ void add_accurate(List& list) {
   for (int mask = 0; mask < 8; ++mask)
     for (const int64_t batch : {1, 3}) {
       trine_gemm op = plan(TRINE_F32, {33, 70, 37}, 1, mask % 2, batch);
-      op.numerics = TRINE_ACCURATE;
+      op.numerics = TRINE_EXACT;
       const std::string name = lay_out(op, mask, batch);
       if (batch == 3) move_origins(op);
       list.add(op, name, Values::kUniform, batch == 1 ? quick : kLadder);
     }
-  add_blocks(list, TRINE_F32, TRINE_ACCURATE);
+  add_blocks(list, TRINE_F32, TRINE_EXACT);
   add({128, 192, 96}, -1, 2, {.rungs = Rungs::kLadder, .parameters = true});
   trine_gemm repeated = plan(TRINE_F32, {40, 41, 23}, 1, 0, 50);
-  repeated.numerics = TRINE_ACCURATE;
+  repeated.numerics = TRINE_EXACT;
   repeated.a.batch_stride = 0, repeated.b.row_stride = 0;
   list.add(repeated, "nn", Values::kUniform, kLadder);
   for (const auto& [alpha, beta] : kScalars)

@@ -125,7 +125,7 @@ void compute(const trine_gemm& op) {
 /// unsigned.
 template <class Body>
 void with_types(const trine_gemm& op, Body&& body) {
-  if (trine_is_accurate(&op)) return body(float{}, double{});
+  if (trine_is_exact(&op) && op.dtype == TRINE_F32) return body(float{}, double{});
   if (op.dtype == TRINE_F32) return body(float{}, float{});
   if (op.dtype == TRINE_F64) return body(double{}, double{});
   if (op.dtype == TRINE_I32) return body(uint32_t{}, uint32_t{});

@@ -193,7 +193,7 @@ std::string title(const Operation& op) {
                                       extent_text({g.c.rows, g.c.cols, g.a.cols});
                    if (g.c.batch != 1) text += " batch " + std::to_string(g.c.batch);
                    if (trine_continues(&g)) text += " continued";
-                   if (trine_is_accurate(&g)) text += " accurate";
+                   if (trine_is_exact(&g)) text += " exact";
                    const double alpha = scalar_value(g.dtype, g.alpha);
                    const double beta = scalar_value(g.dtype, g.beta);
                    if (alpha == 1 && beta == 0 && !std::signbit(beta)) return text;

@@ -24,7 +24,7 @@ bool computes_in(const trine_reduce& op, uint32_t dtype) {
 }
 bool computes_in(const trine_transpose&, uint32_t) { return false; }  // it moves bits
 bool computes_in(const trine_gemm& op, uint32_t dtype) {
-  return op.dtype == dtype || (dtype == TRINE_F64 && trine_is_accurate(&op));
+  return op.dtype == dtype || (dtype == TRINE_F64 && trine_is_exact(&op));
 }
 bool computes_in(const Request& request, uint32_t dtype) {
   switch (request.call.operation) {

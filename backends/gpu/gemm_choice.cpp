@@ -181,7 +181,7 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
 }  // namespace
 
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
-  const bool widens = trine_is_accurate(&op);
+  const bool widens = trine_is_exact(&op);
   Preferred wishes;
   if (target.backend == kOpencl && target.is_cpu() && !widens) {
     wishes.add(variant_named("private_tile"), 0,

@@ -137,9 +137,9 @@ int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int6
 const char* tensor_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
   const RoleTile& tile = tile_of<kTensorRung>(request);
-  const bool widens = trine_is_accurate(&op);
+  const bool widens = trine_is_exact(&op) && op.dtype == TRINE_F32;
   if (op.dtype != TRINE_F64 && !widens)
-    return "tensor_specialized is for f64, and for f32 of numerics accurate";
+    return "tensor_specialized is for f64, and for f32 of numerics exact";
   if (widens && (tile.forms & kWidens) == 0) return "of f32 there are all tiles but 128x56";
   return role_refuses<kTensorRung>(request, tile);
 }
@@ -350,15 +350,14 @@ constexpr Variant kVariants[] = {
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
-     .requirement =
-         "f64, or f32 of numerics accurate; an NVIDIA GPU of compute capability 9.0 alone",
-     .default_for = "f64, accurate f32 on compute capability 9.0",
+     .requirement = "f64, or f32 of numerics exact; an NVIDIA GPU of compute capability 9.0 alone",
+     .default_for = "f64, exact f32 on compute capability 9.0",
      .file = "gemm/tensor_specialized",
      .parameters = kTensorParameters,
      .macros = kTensorMacros,
      .exists = tensor_exists,
      .refuses = tensor_refuses,
-     .takes = TRINE_CONTINUES | TRINE_TAKES_ACCURATE,
+     .takes = TRINE_CONTINUES | TRINE_TAKES_EXACT,
      .plan = tensor_plan,
      .self_checks = kTensorChecks,
      .begins_early = true,

@@ -44,8 +44,8 @@ void register_plan(const Request& request, Plan& plan) {
 Group widened_group(const Request&) { return {64, 64, 256, 2 * 2 * 16 * (64 + 1)}; }
 
 const char* widened_refuses(const Request& request) {
-  if (!trine_is_accurate(&request.as<trine_gemm>()))
-    return "is for numerics accurate alone: its chains are f64";
+  if (!trine_is_exact(&request.as<trine_gemm>()))
+    return "is for numerics exact alone: its chains are f64";
   return refuse_tiles(request, widened_group(request));
 }
 
@@ -199,11 +199,11 @@ constexpr Variant kVariants[] = {
     {.name = "widened",
      .operation = TRINE_GEMM,
      .summary = "f32 whose chains are f64, 4 x 4 of them a work-item, rounded once",
-     .requirement = "numerics accurate, f64",
-     .default_for = "accurate f32 without tensor cores",
+     .requirement = "numerics exact, f64",
+     .default_for = "exact f32 without tensor cores",
      .file = "gemm/widened",
      .refuses = widened_refuses,
-     .takes = TRINE_TAKES_ACCURATE,
+     .takes = TRINE_TAKES_EXACT,
      .plan = widened_plan},
     {.name = "few_columns",
      .operation = TRINE_GEMM,

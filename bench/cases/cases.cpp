@@ -151,7 +151,7 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
   for (Problem& p : all) {
     p.result = default_result(p);
     if (c.batch != 1) p.batch = c.batch;
-    if (c.accurate && describe(p.operation).by_flops) p.numerics = Numerics::accurate;
+    if (c.accurate && describe(p.operation).by_flops) p.numerics = Numerics::exact;
     if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
     check(p);
     check_memory(p, true);

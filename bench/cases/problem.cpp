@@ -193,7 +193,7 @@ std::string to_string(const Problem& p) {
     text += fmt::format(" stride {} to {}", p.stride_in, p.stride_out);
   if (p.offset_in != 0 || p.offset_out != 0)
     text += fmt::format(" offset {} to {}", p.offset_in, p.offset_out);
-  if (p.numerics == Numerics::accurate) text += fmt::format(" {}", name(p.numerics));
+  if (p.numerics == Numerics::exact) text += fmt::format(" {}", name(p.numerics));
   if (p.values != "uniform") text += " " + p.values;
   return text;
 }

@@ -55,7 +55,7 @@ Problem problem_of(const Options& o, const std::vector<Array>& arrays) {
     p.beta = nearest(o.beta, p.dtype);
   }
   if (o.fast) p.numerics = Numerics::fast;
-  if (o.accurate) p.numerics = Numerics::accurate;
+  if (o.accurate) p.numerics = Numerics::exact;
   check(p);
   check_memory(p, false);
   return p;

@@ -10,8 +10,8 @@ namespace trine::peers {
 
 /// Beside accurate products of f32 a vendor's own of f32 stands.
 constexpr trine_rung rung(const char* name, const char* summary, const char* requirement) {
-  return {sizeof(trine_rung),      TRINE_VENDOR,        name, summary, requirement, nullptr, 0,
-          sizeof(trine_parameter), TRINE_TAKES_ACCURATE};
+  return {sizeof(trine_rung),      TRINE_VENDOR,     name, summary, requirement, nullptr, 0,
+          sizeof(trine_parameter), TRINE_TAKES_EXACT};
 }
 
 /// The sentence of this thread's last failure.

@@ -196,7 +196,7 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
   Choice choice;
   HostOptions options{.device = device, .rung = rung, .choice = &choice};
   if (call.numerics == "fast") options.numerics = Numerics::fast;
-  if (call.numerics == "accurate") options.numerics = Numerics::accurate;
+  if (call.numerics == "exact") options.numerics = Numerics::exact;
   options.continues = call.continues;
   const auto number = [](const std::string& text) {
     double value = 0;

@@ -109,7 +109,7 @@ decltype(auto) visit_dtype(std::uint32_t dtype, Visit&& visit) {
 // Calls visit.operator()<T, S>() with the types of the chains and of the elements.
 template <class Visit>
 decltype(auto) visit_types(const trine_gemm& op, Visit&& visit) {
-  if (trine_is_accurate(&op)) return visit.template operator()<double, float>();
+  if (trine_is_exact(&op) && op.dtype == TRINE_F32) return visit.template operator()<double, float>();
   return visit_dtype(op.dtype, [&]<class T>() { return visit.template operator()<T, T>(); });
 }
 

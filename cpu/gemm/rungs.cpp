@@ -30,7 +30,7 @@ double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 // tile. kLongEnough is more than twice the longest hand-over (kMost in executor.cpp).
 double packed_nanoseconds(const trine_gemm& op, int threads) {
   constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
-  const uint32_t bytes = trine_is_accurate(&op) ? 8 : trine_dtype_size(op.dtype);
+  const uint32_t bytes = trine_is_exact(&op) ? 8 : trine_dtype_size(op.dtype);
   const double each = op.dtype == TRINE_I32 ? 0.043 : bytes / 4.0 * 0.0125;
   const double all = each * products(op) + 12 * double(op.c.batch);
   const bool wakes = threads > 1 && all > kWorthWaking * std::min(double(op.c.batch), 2.0) &&
@@ -46,7 +46,7 @@ constexpr trine_rung row(const char* name, const char* summary,
 }
 
 constexpr GemmRung kRungs[] = {
-    {row("naive", "the definition: one result at a time, i, j, k", {}, TRINE_TAKES_ACCURATE),
+    {row("naive", "the definition: one result at a time, i, j, k", {}, TRINE_TAKES_EXACT),
      gemm::run_naive, nanoseconds},
     {row("ikj", "the inner loop along the rows of B and C, by whole vectors"), gemm::run_ikj,
      nanoseconds, gemm::ikj_workspace_bytes},
@@ -56,7 +56,7 @@ constexpr GemmRung kRungs[] = {
          "Kokkos's TeamPolicy: tiles of C, their parts of A and B in scratch memory"),
      gemm::run_kokkos_team, nullptr},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
-         kMicroKernelParameters, TRINE_TAKES_ACCURATE),
+         kMicroKernelParameters, TRINE_TAKES_EXACT),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
 };
 

@@ -110,8 +110,8 @@ namespace {
 /// Also if nothing is computed, so that an invalid promise is refused on all ranks alike.
 void check_numerics(Numerics numerics) {
   if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
-      numerics != Numerics::accurate)
-    refuse("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not '",
+      numerics != Numerics::exact)
+    refuse("numerics can be asked for as 'reproducible', 'fast' or 'exact', not '",
            name(numerics), "'.");
 }
 }  // namespace

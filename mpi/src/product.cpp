@@ -161,7 +161,7 @@ class Product : public PlacedCall<Place> {
              " from process ", b.first_col, ", and of ", c.block_cols, " from ", c.first_col, ".");
     check_apart(place_, "a", a_.local, "c", c_.local);
     check_apart(place_, "b", b_.local, "c", c_.local);
-    if (place_.numerics() == Numerics::accurate && a_.local.dtype == Dtype::f32)
+    if (place_.numerics() == Numerics::exact && a_.local.dtype == Dtype::f32)
       refuse(
           "accurate chains of f32 are f64, which parts of c can't hand on: rounded once is for one "
           "device.");

@@ -20,8 +20,8 @@ namespace {
 Numerics numerics_named(std::string_view word) {
   if (word == name(Numerics::reproducible)) return Numerics::reproducible;
   if (word == name(Numerics::fast)) return Numerics::fast;
-  if (word == name(Numerics::accurate)) return Numerics::accurate;
-  refuse("numerics can be 'reproducible', 'fast' or 'accurate', not '", std::string(word), "'.");
+  if (word == name(Numerics::exact)) return Numerics::exact;
+  refuse("numerics can be 'reproducible', 'fast' or 'exact', not '", std::string(word), "'.");
 }
 
 Where where_named(std::string_view word) {

@@ -177,7 +177,7 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   std::vector<T> memory = call.c.memory;
   trine_gemm op{};
   op.size = sizeof op;
-  op.numerics = x.accurate ? TRINE_ACCURATE : TRINE_REPRODUCIBLE;
+  op.numerics = x.accurate ? TRINE_EXACT : TRINE_REPRODUCIBLE;
   op.dtype = dtype_of<T>();
   std::memcpy(&op.alpha, &call.alpha, sizeof call.alpha);
   std::memcpy(&op.beta, &call.beta, sizeof call.beta);

@@ -113,7 +113,7 @@ static int transpose(const trine_transpose* t) {
 }
 
 static int gemm(const trine_gemm* g) {
-  if (trine_continues(g) || trine_is_accurate(g)) return kNotInFortran;
+  if (trine_continues(g) || trine_is_exact(g)) return kNotInFortran;
   const CFI_type_t type = type_of(g->dtype);
   const size_t size = trine_dtype_size(g->dtype);
   Memory a = matrices(&g->a, type, size), b = matrices(&g->b, type, size),

@@ -113,7 +113,7 @@ TEST(Errors, ViewsThatDoNotFit) {
   });
   // Also where no device is asked: one rank, or one number each.
   for (const size_t length : {size_t{1}, input.size()})
-    expect("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not 'vendor'",
+    expect("numerics can be asked for as 'reproducible', 'fast' or 'exact', not 'vendor'",
            [&](auto& output) {
              trine::mpi::allreduce(Function::sum, std::span(input).first(length),
                                    std::span(output).first(length), MPI_COMM_WORLD,

@@ -32,7 +32,7 @@ void describe(Text& text, const trine_gemm& g) {
   text << R"("operation": "gemm", "alpha": )" << oracle::scalar_value(g.dtype, g.alpha)
        << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta) << R"(, "continues": )"
        << (trine_continues(&g) ? "true" : "false") << R"(, "numerics": ")"
-       << (trine_is_accurate(&g) ? "accurate" : "reproducible") << '"';
+       << (trine_is_exact(&g) ? "exact" : "reproducible") << '"';
 }
 void describe(Text& text, const oracle::Operand& o, conformance::Place at) {
   const trine_view& v = *o.view;

@@ -33,7 +33,7 @@ class Program(unittest.TestCase):
     def test_what_is_false_is_left_out(self):
         for accurate in (False, True):
             rows = trine.compare("gemm", accurate=accurate, batch=None, **{**FAST, "size": "16"})
-            self.assertEqual({row["asked"] for row in rows}, {"accurate" if accurate else "reproducible"})
+            self.assertEqual({row["asked"] for row in rows}, {"exact" if accurate else "reproducible"})
 
     def test_compare_says_what_is_wrong(self):
         with self.assertRaisesRegex(ValueError, "nonsense"):

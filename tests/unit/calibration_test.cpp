@@ -103,11 +103,11 @@ TEST_F(Calibrations, AccurateProductsOfF32TakeAsLongAsThoseOfF64) {
     const View square = row_major({}, dtype, 100, 100);
     return work_of(Gemm{.a = square, .b = square, .c = square, .numerics = numerics});
   };
-  const Work accurate = work(Dtype::f32, Numerics::accurate);
+  const Work accurate = work(Dtype::f32, Numerics::exact);
   EXPECT_EQ(accurate.call_class, class_of(Operation::gemm, {}, {}, Dtype::f64));
   EXPECT_EQ(accurate.dtype, Dtype::f64);  // of the roofs
   EXPECT_EQ(accurate.bytes_in, work(Dtype::f32, Numerics::reproducible).bytes_in);
-  EXPECT_EQ(work(Dtype::i32, Numerics::accurate).call_class,
+  EXPECT_EQ(work(Dtype::i32, Numerics::exact).call_class,
             class_of(Operation::gemm, {}, {}, Dtype::i32));
 }
 

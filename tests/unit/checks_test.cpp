@@ -187,7 +187,7 @@ TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
        {"there is no function 9", [](Reduce& r) { r.function = Function(9); }},
        {"each_column of 4 x 8 gives 8 x 1", [](Reduce& r) { r.axis = Axis::each_column; }},
        {"batch of 1", [](Reduce& r) { r.input.batch = 2; }},
-       {"'reproducible', 'fast' or 'accurate'", [](Reduce& r) { r.numerics = Numerics::study; }}});
+       {"'reproducible', 'fast' or 'exact'", [](Reduce& r) { r.numerics = Numerics::study; }}});
   queue.wait();
 }
 
@@ -274,12 +274,12 @@ TEST_F(Checks, ChainsBeginAtAnElementToWhichNothingIsAdded) {
 // C of f32 can't hold a chain of f64; what has no wider chain is as reproducible.
 TEST_F(Checks, AccurateProductsAreRefusedWhereTheirChainsHaveNoPlace) {
   Gemm op = product();
-  op.numerics = Numerics::accurate;
+  op.numerics = Numerics::exact;
   EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64", run(queue, op));
   EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64",
                  run(queue, op, "naive"));
   op.continues = true;
-  EXPECT_REFUSED(kInvalid, "accurate chains are f64, which c of f32 can't hold", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "an exact product is rounded once, to c", run(queue, op));
   op.continues = false;
   op.alpha = vector(data, Dtype::f32, 1);
   EXPECT_REFUSED(Status::unsupported, "scalars of device memory", run(queue, op));
@@ -287,7 +287,7 @@ TEST_F(Checks, AccurateProductsAreRefusedWhereTheirChainsHaveNoPlace) {
   for (View* view : {&op.a, &op.b, &op.c}) view->dtype = Dtype::i32;
   EXPECT_EQ(run(queue, op).numerics, Numerics::reproducible);
   Reduce whole = sum();
-  whole.numerics = Numerics::accurate;
+  whole.numerics = Numerics::exact;
   EXPECT_EQ(run(queue, whole).numerics, Numerics::reproducible);
   queue.wait();
 }

@@ -61,7 +61,7 @@ TEST(Chunks, AreNotMadeOfWhatIsSmallOrCantBeCut) {
 
 TEST(Chunks, OfAccurateProductsLeaveTheirChainsWhole) {
   Gemm op = gemm_of(4096, 4096, 4096);
-  op.numerics = Numerics::accurate;
+  op.numerics = Numerics::exact;
   const Cutting cutting = cutting_of(op, {.pinned = true, .chunks = 8});
   EXPECT_GE(cutting.size(), 2u);
   for (const Chunk& chunk : cutting) EXPECT_TRUE(chunk.begins && chunk.ends);

@@ -255,7 +255,7 @@ TEST(GemmRows, AlignedRefusesWhatIsNot) {
 /// is compiled.
 TEST(GemmRows, TilesHaveTheFormsThatTheirTableSays) {
   trine_gemm widened = gemm_of(TRINE_F32, 64, 64, 64);
-  widened.numerics = TRINE_ACCURATE;
+  widened.numerics = TRINE_EXACT;
   struct Form {
     const RoleTiles& rung;
     unsigned form;
@@ -341,7 +341,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     const auto batches = [&](int64_t batch) {
       trine_gemm op = gemm_of(dtype, 1, 1, 1, batch);
       op.a.batch_stride = op.b.batch_stride = 0;
-      if (rung == "widened") op.numerics = TRINE_ACCURATE;
+      if (rung == "widened") op.numerics = TRINE_EXACT;
       return op;
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
@@ -350,7 +350,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
-    if (rung == "widened") wide.numerics = TRINE_ACCURATE;
+    if (rung == "widened") wide.numerics = TRINE_EXACT;
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
       EXPECT_THAT(asked.refusal(op), HasSubstr(op.c.rows == 1            ? "2^31 - 1 work-groups"
                                                : rung == "batched_small" ? "small matrices"
@@ -755,7 +755,7 @@ TEST(GemmRows, SelfChecksRunEveryKernel) {
     for (const uint32_t dtype : {TRINE_F64, TRINE_F32})
       for (int tile = 0; tile < static_cast<int>(variant->macros[1].values.size()); ++tile) {
         trine_gemm op = gemm_of(dtype, 300, 300, 300);
-        op.numerics = TRINE_ACCURATE;
+        op.numerics = TRINE_EXACT;
         const Asked asked(TRINE_GEMM, variant->name, {tile});
         if (!asked.refusal(op).empty()) continue;
         EXPECT_LE(asked.launch(op).dynamic_local_bytes, most);
@@ -894,14 +894,14 @@ TEST(GemmRows, AccurateProductsAreForRungsThatWidenAndWidenedForThem) {
   trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
   for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
     if (rung == "private_tile") continue;
-    op.numerics = TRINE_ACCURATE;
+    op.numerics = TRINE_EXACT;
     const std::string accurate = Asked(TRINE_GEMM, rung).refusal(op);
     EXPECT_EQ(accurate.empty(), rung == "widened" || rung == "tensor_specialized")
         << rung << " " << accurate;
   }
   op.numerics = TRINE_REPRODUCIBLE;
   EXPECT_THAT(Asked(TRINE_GEMM, "widened").refusal(op), HasSubstr("accurate alone"));
-  op.numerics = TRINE_ACCURATE;
+  op.numerics = TRINE_EXACT;
   Asked single(TRINE_GEMM, "widened");
   single.facts.capabilities &= ~uint64_t{TRINE_CAN_F64};
   EXPECT_THAT(single.refusal(op), HasSubstr("no double precision"));
@@ -919,7 +919,7 @@ TEST(GemmRows, AccurateProductsGoByTheTilesOfF64) {
   const trine_device_facts facts = gpu();
   for (const int64_t n : {64, 512, 1000, 1024, 2048, 2049, 4096, 8192}) {
     trine_gemm op = gemm_of(TRINE_F32, n, n, n);
-    op.numerics = TRINE_ACCURATE;
+    op.numerics = TRINE_EXACT;
     const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
     const Preferred doubles = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F64, n, n, n));
     EXPECT_EQ(wishes.all[0].variant, doubles.all[0].variant) << n;
@@ -927,7 +927,7 @@ TEST(GemmRows, AccurateProductsGoByTheTilesOfF64) {
     EXPECT_STREQ(wishes.all[wishes.count - 1].variant->name, "widened");
   }
   trine_gemm op = gemm_of(TRINE_F32, 301, 301, 301);
-  op.numerics = TRINE_ACCURATE;
+  op.numerics = TRINE_EXACT;
   const Asked large("tensor_specialized", "128x128"), small("tensor_specialized", "48x96");
   EXPECT_STREQ(large.variant.macros[0].values[size_t(large.plan(op).macro[0])], "float");
   EXPECT_EQ(large.launch(op).grid[0], large.launch(gemm_of(TRINE_F64, 301, 301, 301)).grid[0]);

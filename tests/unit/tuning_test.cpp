@@ -354,12 +354,12 @@ TEST(TuningKey, ReadsBackAsItWasWritten) {
   EXPECT_EQ(tuning_key(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
             "transpose b64 cr reproducible 3x4x1");
   EXPECT_EQ(tuning_key(product_of(2, 3, 4)), "gemm f32 rrr reproducible 2x3x4x1");
-  const auto accurate = [](Gemm product) {
-    product.numerics = Numerics::accurate;
+  const auto exact = [](Gemm product) {
+    product.numerics = Numerics::exact;
     return tuning_key(product);
   };
-  EXPECT_EQ(accurate(product_of(2, 3, 4)), "gemm f32 rrr accurate 2x3x4x1");
-  EXPECT_EQ(accurate(product_of(2, 3, 4, Dtype::f64)), "gemm f64 rrr reproducible 2x3x4x1");
+  EXPECT_EQ(exact(product_of(2, 3, 4)), "gemm f32 rrr exact 2x3x4x1");
+  EXPECT_EQ(exact(product_of(2, 3, 4, Dtype::f64)), "gemm f64 rrr exact 2x3x4x1");
 }
 
 }  // namespace

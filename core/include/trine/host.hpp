@@ -79,7 +79,7 @@ struct HostOptions {
   std::string_view device = "auto";
   /// A rung as run() takes it; empty: Trine chooses.
   std::string_view rung = {};
-  /// The promise that reduce and gemm ask for: reproducible, fast or accurate.
+  /// The promise that reduce and gemm ask for: reproducible, fast or exact.
   Numerics numerics = Numerics::reproducible;
   /// Whether the chains of a gemm begin at c (Gemm::continues). Others have no chains.
   bool continues = false;

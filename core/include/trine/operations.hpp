@@ -59,7 +59,7 @@ struct Reduce {
   /// Whether the whole view, each row or each column becomes one result.
   Axis axis = Axis::all;
   View input = {}, output = {};
-  /// reproducible or fast; accurate is as reproducible.
+  /// reproducible or fast; exact is as reproducible.
   Numerics numerics = Numerics::reproducible;
   /// The second input of Map::product; without memory for every other map.
   View second = {};
@@ -98,13 +98,13 @@ struct Transpose {
 /// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split
 /// among groups, so a product with large k and few elements of c uses only a part of a GPU.
 ///
-/// With Numerics::accurate, chains of f32 are f64, and each result is rounded once:
-///   acc = +0;  acc = fma((double)a_ik, (double)b_kj, acc) for each k;
-///   t = (double)alpha * (acc + 0);
-///   c_ij = (float)t if beta is 0, else (float)fma((double)beta, (double)c_ij, t);
-/// t is +0 as above. Such a product refuses `continues` (invalid_argument), since c can't hold its
-/// chains, and scalars of device memory (unsupported). Devices without f64 refuse it. f64 and i32
-/// are as with reproducible.
+/// With Numerics::exact, an element of f32 or f64 is the real number alpha sum(a_ik b_kj) + beta
+/// c_ij, rounded once to nearest even:
+///   An exact zero is +0. A value that rounds beyond the largest finite number is +-Inf; subnormal
+///   values are kept. A NaN, Inf - Inf and 0 * Inf give NaN; one kind of Inf gives it.
+/// With alpha = 0, a and b are not read; with beta = 0, c is not. Such a product refuses
+/// `continues` (invalid_argument), since c can't hold what a part of such a sum is, and scalars of
+/// device memory (unsupported). Devices without f64 refuse it. i32 is as with reproducible.
 ///
 /// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k
 /// after the other, all but the last with alpha = 1, give the bits of one call over all of k. With
@@ -126,7 +126,7 @@ struct Transpose {
 struct Gemm {
   Scalar alpha = 1, beta = 0;
   View a, b, c;
-  /// reproducible, fast or accurate.
+  /// reproducible, fast or exact.
   Numerics numerics = Numerics::reproducible;
   /// Whether the chains begin at c. Rungs that begin them at 0 refuse; each backend has some that
   /// don't.

@@ -128,8 +128,8 @@ enum class Axis : uint32_t {
 
 /// The promise about the bits of a result.
 ///
-/// A program asks for `reproducible`, `fast` or `accurate` in an operation. `study` and `vendor`
-/// mark rungs that run only when they are named.
+/// A program asks for `reproducible`, `fast` or `exact` in an operation. `study` and `vendor` mark
+/// rungs that run only when they are named.
 enum class Numerics : uint32_t {
   /// The default: the result depends on the input alone. All backends, devices, thread counts and
   /// strides give the same bits, those in docs/numerics.md.
@@ -141,11 +141,11 @@ enum class Numerics : uint32_t {
   study = TRINE_STUDY,
   /// A kernel of a vendor's library, with that library's bits.
   vendor = TRINE_VENDOR,
-  /// A gemm of f32 accumulates in f64 and rounds each result once; its bits, too, depend on the
-  /// input alone. Calls that need no wider chain have reproducible's bits: reductions, whose sums
-  /// are exact anyway, gemm of f64 and i32, transpositions. Rungs that compute it are
-  /// `reproducible` themselves, and so is Choice::numerics.
-  accurate = TRINE_ACCURATE
+  /// Each element of a gemm of f32 or f64 is the real number alpha a b + beta c, rounded once to
+  /// nearest even; its bits, too, depend on the input alone, and on no order. Everything else has
+  /// reproducible's bits: sums and products of i32 are exact anyway, transpositions move bits.
+  /// Rungs that compute it are `reproducible` themselves, and so is Choice::numerics.
+  exact = TRINE_EXACT
 };
 
 /// The name of a value as the command line and the JSON write it: "f32", "sum", "each_row".

@@ -251,7 +251,7 @@ Partial::Partial(const State& state)
 void Partial::add(const ConstHostView& part, int64_t first, const HostOptions& options) {
   detail::entry([&] {
     detail::refuse_event(options);
-    if (options.numerics != Numerics::reproducible && options.numerics != Numerics::accurate)
+    if (options.numerics != Numerics::reproducible && options.numerics != Numerics::exact)
       detail::refuse("Partial: add: parts become the whole's bits with numerics reproducible.");
     merge(state_of(*this, part, first, OnHost{options}));
   });

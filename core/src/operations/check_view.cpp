@@ -207,10 +207,10 @@ void check_apart(const View& output, const Placed& out, const Role& out_role, co
 
 void check_numerics(Numerics numerics, const Role& role) {
   if (numerics == Numerics::reproducible || numerics == Numerics::fast ||
-      numerics == Numerics::accurate)
+      numerics == Numerics::exact)
     return;
   refuse(role.operation,
-         ": numerics can be asked for as 'reproducible', 'fast' or 'accurate'; study and vendor "
+         ": numerics can be asked for as 'reproducible', 'fast' or 'exact'; study and vendor "
          "rungs are run by naming them.");
 }
 

@@ -39,9 +39,9 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
   gemm.beta = {};
 }
 
-/// Are its chains f64 and its operands f32? For other dtypes accurate is the same as reproducible.
-bool widens(const Gemm& op) {
-  return op.numerics == Numerics::accurate && op.a.dtype == Dtype::f32;
+/// Is each element rounded once? Products of i32 are exact modulo 2^32 in any case.
+bool is_exact(const Gemm& op) {
+  return op.numerics == Numerics::exact && op.a.dtype != Dtype::i32;
 }
 
 /// Is c to be added to the product?
@@ -112,13 +112,14 @@ class GemmDescription final : public Description {
       refuse("gemm: batches of a, b and c differ: ", op.a.batch, ", ", op.b.batch, ", ", op.c.batch,
              "; repeat an input with a batch stride of 0.");
     }
-    if (widens(op) && op.continues)
+    if (is_exact(op) && op.continues)
       refuse(
-          "gemm: accurate chains are f64, which c of f32 can't hold: they can't continue there.");
-    if (widens(op) && (op.alpha.on_device() || op.beta.on_device()))
+          "gemm: an exact product is rounded once, to c: it can't continue there. Compute all of k "
+          "in one call.");
+    if (is_exact(op) && (op.alpha.on_device() || op.beta.on_device()))
       fail(Status::unsupported,
-           "gemm: accurate chains are f64 and rounded once: scalars of device memory, which would "
-           "come afterwards, can't scale them.");
+           "gemm: an exact product is rounded once: scalars of device memory, which would come "
+           "afterwards, can't scale it. Give them as host values.");
     const Number alpha(op.alpha, dtype, kAlpha, device, mode);
     const Number beta(op.beta, dtype, kBeta, device, mode);
     if (op.continues && reads_addend(op))
@@ -138,7 +139,7 @@ class GemmDescription final : public Description {
     }
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(
-        op.numerics == Numerics::accurate && !widens(op) ? Numerics::reproducible : op.numerics);
+        op.numerics == Numerics::exact && !is_exact(op) ? Numerics::reproducible : op.numerics);
     out.dtype = static_cast<uint32_t>(dtype);
     out.reserved = 0;
   }
@@ -168,7 +169,7 @@ class GemmDescription final : public Description {
   void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     work.flops = 2.0 * double(op.a.cols) * elements(op.c);
-    if (widens(op)) work.dtype = Dtype::f64;  // whose arithmetic it is; the bytes are still f32's
+    if (is_exact(op)) work.dtype = Dtype::f64;  // whose arithmetic it is, also of f32
     work.call_class = class_of(operation, {}, {}, work.dtype);
     work.extents[0] = double(op.c.rows) * double(op.c.batch);
     work.extents[1] = double(op.c.cols);
@@ -201,7 +202,7 @@ class GemmDescription final : public Description {
     // The larger of two inputs is cut, because nothing starts before the other one is there. If
     // they are about equal, the one with c's layout is cut.
     bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
-    if (reads_inputs(any) && !reads_output(any) && !widens(op)) {
+    if (reads_inputs(any) && !reads_output(any) && !is_exact(op)) {
       const Chains chains = chains_of(op, all, wish);
       const std::vector<Range> parts = first_parts(k, chains.divisors, wish);
       if (!parts.empty()) by_rows = row_major, rest.most = chains.chunks;

@@ -152,9 +152,8 @@ class ReduceDescription final : public Description {
     if (words > 1 && op.output.col_stride != 1)
       refuse("reduce: output: states need a column stride of 1, not ", op.output.col_stride, ".");
     out.size = sizeof out;
-    out.numerics =
-        static_cast<uint32_t>(op.numerics == Numerics::accurate ? Numerics::reproducible
-                                                                : op.numerics);  // sums are exact
+    out.numerics = static_cast<uint32_t>(
+        op.numerics == Numerics::exact ? Numerics::reproducible : op.numerics);  // sums are exact
     out.function = static_cast<uint32_t>(op.function);
     out.map = static_cast<uint32_t>(op.map);
     out.axis = static_cast<uint32_t>(op.axis);

@@ -25,7 +25,7 @@ constexpr int kNoClass = -1;
 /// The amount that an operation reads, writes and computes.
 struct Work {
   Operation operation = Operation::reduce;
-  Dtype dtype = Dtype::f32;  ///< of what is computed with: of accurate products f64
+  Dtype dtype = Dtype::f32;  ///< of what is computed with: of exact products f64
   double bytes_in = 0, bytes_out = 0;
   double flops = 0;  ///< of gemm, else 0
   /// Bytes of each operand's memory: used in place, and as a host call brings it to a device.

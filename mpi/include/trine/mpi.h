@@ -86,7 +86,7 @@ TRINE_EXPORT trine_status trine_mpi_refuse(uint32_t status, const char* sentence
 /// How the device of a queue computes; NULL or all zero are the defaults. trine::mpi::QueueOptions.
 typedef struct trine_mpi_queue_options_t {
   uint32_t size;
-  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_ACCURATE.
+  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_EXACT.
   uint32_t numerics;
   /// A rung as trine_run_…() takes it; NULL: Trine chooses.
   const char* rung;

@@ -169,7 +169,7 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 /// - comm: the ranks that take part.
 /// - options: where and how this rank multiplies; they may differ from rank to rank, but for
 ///   `continues`, with which the chains begin at c. No event. With Numerics::fast the promise is
-///   fast's, for each part of k; Numerics::accurate is refused for f32. The results that options
+///   fast's, for each part of k; Numerics::exact is refused for f32. The results that options
 ///   point to are those of the last part.
 /// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but
 /// together no more than 64 MiB where two of each fit there; none for an operand that the grid has

@@ -9,7 +9,7 @@
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, STEP
 //   steps of k at once.
 //
-// T float is for numerics accurate: the tensor cores' operands become f64 as they are read from
+// T float is for numerics exact: the tensor cores' operands become f64 as they are read from
 // local memory. A stage has 32 steps of k then, with every tile.
 #define CHAIN double
 #include "problem.h"

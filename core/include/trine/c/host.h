@@ -47,7 +47,7 @@ typedef struct trine_trace_t {
 typedef struct trine_options_t {
   uint32_t size;
   /// The promise that reduce and gemm ask for: TRINE_REPRODUCIBLE (0 too), TRINE_FAST or
-  /// TRINE_ACCURATE.
+  /// TRINE_EXACT.
   uint32_t numerics;
   /// A name that trine_device_open() takes; NULL or "auto": the device that is predicted to be the
   /// fastest.

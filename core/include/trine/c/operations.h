@@ -13,7 +13,7 @@ typedef struct trine_reduce_t {
   uint32_t size;
   /// A trine_function (0: TRINE_SUM), a trine_map (0: TRINE_IDENTITY), a trine_axis (0: TRINE_ALL).
   uint32_t function, map, axis;
-  /// TRINE_REPRODUCIBLE (0 too) or TRINE_FAST; TRINE_ACCURATE is as TRINE_REPRODUCIBLE.
+  /// TRINE_REPRODUCIBLE (0 too) or TRINE_FAST; TRINE_EXACT is as TRINE_REPRODUCIBLE.
   uint32_t numerics;
   /// Zero.
   uint32_t reserved;
@@ -38,7 +38,7 @@ typedef struct trine_transpose_t {
 /// A matrix product: c = alpha * a * b + beta * c; trine::Gemm.
 typedef struct trine_gemm_t {
   uint32_t size;
-  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_ACCURATE: chains of f32 in f64, rounded once.
+  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_EXACT: chains of f32 in f64, rounded once.
   uint32_t numerics;
   /// Exact in the dtype of the matrices. Neither has another default than 0: with alpha 0, a and b
   /// are not read, with beta 0, c is not.

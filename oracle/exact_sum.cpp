@@ -12,9 +12,6 @@
 namespace trine::oracle {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-__extension__ using SignedWide = __int128;
-
 constexpr uint64_t kChunkMask = 0xffffffff;
 
 /// mantissa * 2^exponent; of a NaN or an infinity the fraction alone.
@@ -50,7 +47,29 @@ void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
   if (++pending_ == kMaxPending) carry();
 }
 
+void ExactSum::add_wide(Wide mantissa, int exponent, bool negative) {
+  add_shifted(uint64_t(mantissa), exponent, negative);
+  const auto high = uint64_t(mantissa >> 64);
+  if (high != 0) add_shifted(high, exponent + 64, negative);
+}
+
 void ExactSum::carry() { multiply(1); }
+
+bool ExactSum::drop_sign() {
+  carry();
+  const bool negative = low_ <= high_ && chunks_[high_] < 0;
+  if (negative) {
+    for (int c = low_; c <= high_; ++c) chunks_[c] = -chunks_[c];
+    carry();
+  }
+  return negative;
+}
+
+int ExactSum::top() const {
+  int top = high_;
+  while (top >= low_ && chunks_[top] == 0) --top;
+  return top < low_ ? -1 : top;
+}
 
 template <class T>
 void ExactSum::add(T value) {
@@ -79,8 +98,20 @@ void ExactSum::add_product(T x, T y) {
   const int exponent = a.exponent + b.exponent;
   any_ = true;
   only_negative_zeros_ &= negative && product == 0;
-  add_shifted(uint64_t(product), exponent, negative);
-  add_shifted(uint64_t(product >> 64), exponent + 64, negative);
+  add_wide(product, exponent, negative);
+}
+
+template <class T>
+void ExactSum::add_multiple(const ExactSum& other, T factor) {
+  const Parts f = parts_of(factor);
+  ExactSum sum = other;
+  const bool negative = sum.drop_sign();
+  if (!other.is_finite()) return add_product(other.round<T>(), factor);
+  if (!f.finite) return add_product(sum.top() < 0 ? T(0) : T(negative ? -1 : 1), factor);
+  any_ = true, only_negative_zeros_ = false;
+  for (int c = sum.low_; c <= sum.high_; ++c)
+    add_wide(Wide(sum.chunks_[c]) * f.mantissa, f.exponent + 32 * c - kBias,
+             negative != f.negative);
 }
 
 void ExactSum::multiply(uint64_t times) {
@@ -123,15 +154,9 @@ T ExactSum::round() const {
   if (minus_infinity_) return -kInfinity;
 
   ExactSum sum = *this;
-  sum.carry();
-  const bool negative = sum.chunks_[sum.high_] < 0;
-  if (negative) {
-    for (int c = sum.low_; c <= sum.high_; ++c) sum.chunks_[c] = -sum.chunks_[c];
-    sum.carry();
-  }
-  int top = sum.high_;
-  while (top >= sum.low_ && sum.chunks_[top] == 0) --top;
-  if (top < sum.low_) return any_ && only_negative_zeros_ ? T(-0.0) : T(0.0);
+  const bool negative = sum.drop_sign();
+  const int top = sum.top();
+  if (top < 0) return any_ && only_negative_zeros_ ? T(-0.0) : T(0.0);
   const int highest = 32 * top + 63 - std::countl_zero(uint64_t(sum.chunks_[top]));
 
   // The last place kept: the highest bit's own, or the lowest that the type has.
@@ -159,7 +184,6 @@ T ExactSum::round() const {
 
 void ExactSum::state(uint64_t* words) const {
   const bool is_nan = nan_ || (plus_infinity_ && minus_infinity_);
-  const bool is_finite = !is_nan && !plus_infinity_ && !minus_infinity_;
   words[0] = (is_nan            ? TRINE_EXACT_NAN
               : plus_infinity_  ? TRINE_EXACT_PLUS_INFINITY
               : minus_infinity_ ? TRINE_EXACT_MINUS_INFINITY
@@ -167,10 +191,11 @@ void ExactSum::state(uint64_t* words) const {
              (any_ ? TRINE_EXACT_ANY : 0) |
              (any_ && !only_negative_zeros_ ? TRINE_EXACT_NOT_MINUS_ZERO : 0);
   std::fill_n(words + 1, TRINE_EXACT_WORDS - 1, 0);
-  static_assert(kBias == -TRINE_EXACT_LOWEST);
+  constexpr int kFirst = (kBias + TRINE_EXACT_LOWEST) / 32;  // a state has no lower chunks
+  static_assert(kFirst * 32 == kBias + TRINE_EXACT_LOWEST);
   SignedWide carried = 0;
-  for (int c = 0; is_finite && c < 2 * (TRINE_EXACT_WORDS - 1); ++c) {
-    if (c < kChunks && c >= low_ && c <= high_) carried += chunks_[c];
+  for (int c = 0; is_finite() && c < 2 * (TRINE_EXACT_WORDS - 1); ++c) {
+    if (kFirst + c >= low_ && kFirst + c <= high_) carried += chunks_[kFirst + c];
     words[1 + c / 2] |= uint64_t(carried & kChunkMask) << (c % 2 * 32);
     carried >>= 32;
   }
@@ -180,6 +205,8 @@ template void ExactSum::add(float);
 template void ExactSum::add(double);
 template void ExactSum::add_product(float, float);
 template void ExactSum::add_product(double, double);
+template void ExactSum::add_multiple(const ExactSum&, float);
+template void ExactSum::add_multiple(const ExactSum&, double);
 template float ExactSum::round<float>() const;
 template double ExactSum::round<double>() const;
 

@@ -1,7 +1,8 @@
 // The reference of gemm.
 //
 // A tile of kRows x kCols results keeps its accumulators in registers while k ascends; A and B come
-// packed (and padded with zeros, whose results are not stored), so any strides cost the same.
+// packed (and padded with zeros, whose results are not stored), so any strides cost the same. An
+// exact product has each result from a superaccumulator of its own.
 #include "gemm.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "bits.hpp"
 #include "clones.hpp"
+#include "exact_sum.hpp"
 #include "parallel.hpp"
 #include "philox.hpp"
 
@@ -60,88 +62,110 @@ const char* element(const trine_view& v, int64_t b, int64_t i, int64_t j) {
 
 /// The value with which the chain of an element of C begins. `c` is read only when the operation
 /// asks for it.
-template <class S, class T>
+template <class T>
 T begin(const trine_gemm& op, T alpha, const char* c) {
-  return trine_continues(&op) && alpha != T(0) ? T(load<S>(c)) : T(0);
+  return trine_continues(&op) && alpha != T(0) ? load<T>(c) : T(0);
 }
 
 /// Applies alpha, beta and C to the chain. `c` is read only if beta isn't 0.
-template <class S, class T>
-S finish(const trine_gemm& op, T acc, T alpha, T beta, const char* c) {
+template <class T>
+T finish(const trine_gemm& op, T acc, T alpha, T beta, const char* c) {
   const bool has_chain = op.a.cols != 0 || trine_continues(&op);
   const T t = alpha == T(0) || !has_chain ? T(0) : T(alpha * T(acc + T(0)));
-  return S(beta == T(0) ? t : fused(beta, T(load<S>(c)), t));
+  return beta == T(0) ? t : fused(beta, load<T>(c), t);
 }
 
 /// Rows [i0, i0 + kRows) of A, or columns of B, as k groups of `width`, zeros beyond `limit`.
-template <class S, class T, class At>
+template <class T, class At>
 void pack(int64_t k, int width, int64_t first, int64_t limit, At&& at, std::vector<T>& panel) {
   panel.assign(size_t(k) * size_t(width), T(0));
   const int used = int(std::min<int64_t>(width, limit - first));
   for (int64_t p = 0; p < k; ++p)
-    for (int x = 0; x < used; ++x) panel[size_t(p * width + x)] = T(load<S>(at(p, first + x)));
+    for (int x = 0; x < used; ++x) panel[size_t(p * width + x)] = load<T>(at(p, first + x));
 }
 
-/// One panel of kCols columns of one batch: packed once, used by all rows. The elements
-/// are of type S, the arithmetic of type T.
-template <class S, class T>
+/// One panel of kCols columns of one batch: packed once, used by all rows.
+template <class T>
 void compute_panel(const trine_gemm& op, int64_t batch, int64_t j0) {
   const int64_t m = op.c.rows, n = op.c.cols, k = op.a.cols;
-  const T alpha = scalar<S>(op.alpha), beta = scalar<S>(op.beta);
+  const T alpha = scalar<T>(op.alpha), beta = scalar<T>(op.beta);
   const int64_t chain_length = alpha == T(0) ? 0 : k;
   std::vector<T> a, b;
-  pack<S>(
+  pack(
       chain_length, kCols<T>, j0, n,
-      [&](int64_t p, int64_t j) { return element<S>(op.b, batch, p, j); }, b);
+      [&](int64_t p, int64_t j) { return element<T>(op.b, batch, p, j); }, b);
   for (int64_t i0 = 0; i0 < m; i0 += kRows) {
-    pack<S>(
+    pack(
         chain_length, kRows, i0, m,
-        [&](int64_t p, int64_t i) { return element<S>(op.a, batch, i, p); }, a);
+        [&](int64_t p, int64_t i) { return element<T>(op.a, batch, i, p); }, a);
     T acc[kRows * kCols<T>] = {};
     const auto each = [&](auto&& body) {
       for (int64_t i = i0; i < std::min(m, i0 + kRows); ++i)
         for (int64_t j = j0; j < std::min<int64_t>(n, j0 + kCols<T>); ++j)
           body(acc[(i - i0) * kCols<T> + (j - j0)],
-               origin(op.c) + element_offset(op.c, sizeof(S), batch, i, j));
+               origin(op.c) + element_offset(op.c, sizeof(T), batch, i, j));
     };
-    each([&](T& sum, const char* c) { sum = begin<S>(op, alpha, c); });
+    each([&](T& sum, const char* c) { sum = begin(op, alpha, c); });
     chain(a.data(), b.data(), chain_length, acc);
-    each([&](T sum, char* c) { store(c, finish<S>(op, sum, alpha, beta, c)); });
+    each([&](T sum, char* c) { store(c, finish(op, sum, alpha, beta, c)); });
   }
 }
 
-template <class S, class T>
-void compute(const trine_gemm& op) {
+template <class T>
+void compute_chains(const trine_gemm& op) {
   const int64_t panels = (op.c.cols + kCols<T> - 1) / kCols<T>;
   const int64_t work = std::max<int64_t>(1, op.c.rows * op.a.cols * kCols<T>);
   parallel(op.c.batch * panels, 1 + (int64_t{1} << 20) / work,
            [&](int64_t, int64_t begin, int64_t end) {
              for (int64_t p = begin; p < end; ++p)
-               compute_panel<S, T>(op, p / panels, p % panels * kCols<T>);
+               compute_panel<T>(op, p / panels, p % panels * kCols<T>);
            });
 }
 
-/// body(S{}, T{}): the C++ types of a gemm's elements and of its chains. i32 wraps, so it is
-/// unsigned.
+template <class T>
+T one_chain(const trine_gemm& op, const Position& at) {
+  const T alpha = scalar<T>(op.alpha);
+  const char* c = element<T>(op.c, at.batch, at.row, at.col);
+  T acc = begin(op, alpha, c);
+  for (int64_t p = 0; p < op.a.cols && !(alpha == T(0)); ++p)
+    acc = fused(load<T>(element<T>(op.a, at.batch, at.row, p)),
+                load<T>(element<T>(op.b, at.batch, p, at.col)), acc);
+  return finish(op, acc, alpha, scalar<T>(op.beta), c);
+}
+
+/// The real number alpha * sum(a * b) + beta * c, rounded once. Where alpha is 0 or k is 0, only
+/// beta * c is left, even if alpha is NaN.
+template <class T>
+T one_exact(const trine_gemm& op, const Position& at) {
+  const T alpha = scalar<T>(op.alpha), beta = scalar<T>(op.beta);
+  ExactSum products, total;
+  total.add(T(0));  // an exact zero is +0
+  for (int64_t p = 0; p < op.a.cols && alpha != T(0); ++p)
+    products.add_product(load<T>(element<T>(op.a, at.batch, at.row, p)),
+                         load<T>(element<T>(op.b, at.batch, p, at.col)));
+  if (op.a.cols != 0 && alpha != T(0)) total.add_multiple(products, alpha);
+  if (beta != T(0)) total.add_product(beta, load<T>(element<T>(op.c, at.batch, at.row, at.col)));
+  return total.round<T>();
+}
+
+/// body(T{}): the C++ type of a gemm's elements and chains. i32 wraps, so it is unsigned.
 template <class Body>
-void with_types(const trine_gemm& op, Body&& body) {
-  if (trine_is_exact(&op) && op.dtype == TRINE_F32) return body(float{}, double{});
-  if (op.dtype == TRINE_F32) return body(float{}, float{});
-  if (op.dtype == TRINE_F64) return body(double{}, double{});
-  if (op.dtype == TRINE_I32) return body(uint32_t{}, uint32_t{});
+void with_type(const trine_gemm& op, Body&& body) {
+  if (op.dtype == TRINE_F32) return body(float{});
+  if (op.dtype == TRINE_F64) return body(double{});
+  if (op.dtype == TRINE_I32) return body(uint32_t{});
   throw std::invalid_argument("oracle: gemm has no such dtype");
 }
 
-template <class S, class T>
-S one_result(const trine_gemm& op, const Position& at) {
-  const T alpha = scalar<S>(op.alpha);
-  const char* c = element<S>(op.c, at.batch, at.row, at.col);
-  T acc = begin<S>(op, alpha, c);
-  for (int64_t p = 0; p < op.a.cols && !(alpha == T(0)); ++p)
-    acc = fused(T(load<S>(element<S>(op.a, at.batch, at.row, p))),
-                T(load<S>(element<S>(op.b, at.batch, p, at.col))), acc);
-  return finish<S, T>(op, acc, alpha, scalar<S>(op.beta), c);
+template <class T>
+T one_result(const trine_gemm& op, const Position& at) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (trine_is_exact(&op)) return one_exact<T>(op, at);
+  return one_chain<T>(op, at);
 }
+
+/// How many exact results are worth a thread.
+int64_t grain_of(const trine_gemm& op) { return 1 + (1 << 14) / (op.a.cols + 1); }
 
 template <class T>
 double bound_at(const trine_gemm& op, const Position& at, const Exactness& exactness) {
@@ -180,7 +204,17 @@ double bound_at(const trine_gemm& op, const Position& at, const Exactness& exact
 }  // namespace
 
 void reference(const trine_gemm& op) {
-  with_types(op, [&]<class S, class T>(S, T) { compute<S, T>(op); });
+  with_type(op, [&]<class T>(T) {
+    if (!trine_is_exact(&op)) return compute_chains<T>(op);
+    const int64_t rows = op.c.rows, cols = op.c.cols;
+    parallel(op.c.batch * rows * cols, grain_of(op), [&](int64_t, int64_t begin, int64_t end) {
+      for (int64_t e = begin; e < end; ++e) {
+        const Position at{e / cols / rows, e / cols % rows, e % cols};
+        store(origin(op.c) + element_offset(op.c, sizeof(T), at.batch, at.row, at.col),
+              one_result<T>(op, at));
+      }
+    });
+  });
 }
 
 std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint64_t seed) {
@@ -206,11 +240,11 @@ std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint6
 }
 
 void reference_at(const trine_gemm& op, std::span<const Position> positions, void* results) {
-  with_types(op, [&]<class S, class T>(S, T) {
+  with_type(op, [&]<class T>(T) {
     parallel(int64_t(positions.size()), 64, [&](int64_t, int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p)
-        store(static_cast<char*>(results) + p * int64_t(sizeof(S)),
-              one_result<S, T>(op, positions[size_t(p)]));
+        store(static_cast<char*>(results) + p * int64_t(sizeof(T)),
+              one_result<T>(op, positions[size_t(p)]));
     });
   });
 }

@@ -1,5 +1,6 @@
 // gemm, computed as the design's chain: acc = fma(a_ik, b_kj, acc) with k ascending, one result at
-// a time in meaning, many side by side in execution.
+// a time in meaning, many side by side in execution. An exact gemm is computed as what it is: the
+// real number, rounded once.
 #pragma once
 
 #include <cstdint>

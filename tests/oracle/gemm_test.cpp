@@ -82,42 +82,6 @@ TEST(gemm_reference, equals_the_chain_in_mpfr) {
     }
 }
 
-/// A chain of f32 in f64, which is checked against the real sum: one rounding to f32, and each
-/// step's in f64.
-double accurate_chain(const trine_gemm& g, int64_t i, int64_t j) {
-  double acc = 0, products = 0;
-  MpfrSum rest;  // the whole sum less the rounded chain
-  for (int64_t p = 0; p < g.a.cols; ++p) {
-    const double a = at<float>(g.a, i, p), b = at<float>(g.b, p, j);
-    acc = mpfr_fma_of(a, b, acc);
-    products += std::fabs(a * b);
-    rest.add(a * b);
-  }
-  const float rounded = float(acc);
-  if (!std::isfinite(rounded) || !std::isfinite(products)) return acc;
-  const float next = std::nextafter(std::fabs(rounded), HUGE_VALF);
-  rest.add(-double(rounded));
-  EXPECT_LE(std::fabs(rest.to_f64()),
-            (double(next) - std::fabs(rounded)) / 2 + double(g.a.cols) * 0x1p-53 * products);
-  return acc;
-}
-
-TEST(gemm_reference, rounds_accurate_chains_once) {
-  for (Values values : kValues)
-    for (auto [alpha, beta] : kScalars) {
-      SCOPED_TRACE(name_of(values));
-      HostOperation host(plan_gemm(TRINE_F32, 6, 67, 190, alpha, beta));
-      std::get<trine_gemm>(host.op).numerics = TRINE_EXACT;
-      fill(host.op, values, 5);
-      const trine_gemm g = std::get<trine_gemm>(host.op);
-      compare_references<float>(host, 5, [&, alpha = alpha, beta = beta](int64_t i, int64_t j) {
-        const double acc = accurate_chain(g, i, j), c = at<float>(g.c, i, j);
-        const double t = alpha == 0 ? 0.0 : alpha * (acc + 0.0);
-        return float(beta == 0 ? t : mpfr_fma_of(beta, c, t));
-      });
-    }
-}
-
 TEST(gemm_bounds, need_no_c_that_is_not_read) {
   HostOperation host(plan_gemm(TRINE_F32, 6, 67, 19, 1.0, 0.0));
   fill(host.op, Values::kUniform, 3);

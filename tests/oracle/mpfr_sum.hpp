@@ -7,8 +7,8 @@
 
 namespace trine::oracle {
 
-/// Enough bits for any sum of products of two f64: from 2^-2148 to beyond 2^2048.
-constexpr mpfr_prec_t kWholeRange = 4500;
+/// Enough bits for any sum of products of three f64: from 2^-3222 to beyond 2^3072.
+constexpr mpfr_prec_t kWholeRange = 6400;
 
 class MpfrSum {
  public:
@@ -27,6 +27,8 @@ class MpfrSum {
     mpfr_mul_d(term_, term_, y, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }
+  void multiply(double x) { mpfr_mul_d(sum_, sum_, x, MPFR_RNDN); }
+  bool is_zero() const { return mpfr_zero_p(sum_) != 0; }
   double to_f64() const { return mpfr_get_d(sum_, MPFR_RNDN); }
   float to_f32() const { return mpfr_get_flt(sum_, MPFR_RNDN); }
 

@@ -1,12 +1,16 @@
 // The product of distributed matrices, by SUMMA (van de Geijn and Watts 1997): step by step along
 // k, the columns of a go along the rows of the grid, the rows of b along its columns, and each
-// process multiplies what it has of both:
+// process multiplies its parts of both:
 //
 //   c(i, j) of a process  <-  its rows of a's columns [k0, k1)  *  its columns of b's rows [k0, k1)
 //
 // So a chain has its k in ascending order, and one process has all of it; a step continues the
 // chains of the one before. That gives the bits of one device for any grid and blocks. A step's
 // operands are under way while the one before is multiplied.
+//
+// The sums of an exact product can't be handed on in c, because they are rounded there. So its
+// panels have all of k, of some rows of a and some columns of b, and give a block of c at once.
+// Steps along k collect them; a panel of a stays while those of b pass by.
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -18,6 +22,13 @@
 namespace trine::mpi::detail {
 namespace {
 
+/// Some rows of an operand and some of k, as one matrix that a process has when all of it has come.
+struct Panel {
+  int64_t row, rows, k, depth;
+  int slot;          ///< which of two memories has it
+  int64_t from, to;  ///< the k that a step sends of it
+};
+
 /// One operand of the product: a, or the transpose of b. Its rows are those that this process
 /// shares with its row or column of the grid, its columns are k. Panels are column-major, as a and
 /// b mostly are, so in b's panels k is contiguous.
@@ -25,67 +36,92 @@ template <class Place>
 class Operand {
  public:
   using ConstView = typename Place::ConstView;
-  enum class Fast { lines, k };
-  Operand(const ConstView& local, const Dealt& k, Fast fast, Memory* memory_for_two_steps)
-      : local_(local), k_(k), fast_(fast), memory_(memory_for_two_steps) {}
+  enum class Fast { rows, k };
+  Operand(const ConstView& local, int64_t most_rows, const Dealt& k, Fast fast,
+          Memory* memory_for_two_panels)
+      : local_(local),
+        most_rows_(most_rows),
+        height_(most_rows),
+        k_(k),
+        fast_(fast),
+        memory_(memory_for_two_panels) {}
 
-  /// Memory for two steps of `width`; none where this process has all lines of k.
-  void prepare(const Place& place, int64_t width) {
-    if (k_.processes == 1) return;
-    for (Memory* step = memory_; step < memory_ + 2; ++step)
-      place.allocate(*step, width * local_.rows * size_of(local_.dtype));
+  /// Cuts panels of all k; they and those that are under way take up to half of `room`.
+  void cut(int64_t room) {
+    if (is_sent()) height_ = panel_rows(room, most_rows_, k_.extent * size_of(local_.dtype));
   }
-  /// No less than the messages of a step.
+  /// How many there are, on each process.
+  int64_t panels() const { return (most_rows_ + height_ - 1) / height_; }
+  /// The k that `count` messages have at least.
+  int64_t k_of(int64_t count) const { return is_sent() ? count * k_.block : k_.extent; }
+
+  /// Memory for up to two panels of `depth`; none where this process has all of k.
+  void prepare(const Place& place, int64_t depth, int64_t panels) {
+    if (!is_sent()) return;
+    for (Memory* slot = memory_; slot < memory_ + std::min<int64_t>(panels, 2); ++slot)
+      place.allocate(*slot, bytes(depth));
+  }
+  /// No less than the messages of a step of `width`.
   int64_t messages(int64_t width) const {
-    return width + 2 * width * local_.rows * size_of(local_.dtype) / message_bytes;
+    return is_sent() ? width / k_.block + 2 + 2 * bytes(width) / message_bytes : 0;
   }
   void leave_memory() noexcept { memory_[0].leave(), memory_[1].leave(); }
 
-  /// Begins a step: this process, number `me`, packs its part of the step's k and sends it to all
-  /// in `comm`; the other parts arrive.
-  void pack(Place& place, int64_t k0, int64_t k1, int step, int me) const {
-    for_each_part(k0, k1, step, [&](const HostView& part, int64_t k, int owner) {
+  /// A panel; its number counts those of all k. It may have fewer rows here than elsewhere.
+  Panel panel(int64_t number, int64_t k, int64_t end, int64_t slot) const {
+    const int64_t row = std::min(number * height_, local_.rows);
+    return {row, std::min(height_, local_.rows - row), k, end - k, int(slot), k, end};
+  }
+  /// Begins a step: this process, number `me`, packs its part of what the step sends of a panel,
+  /// and sends it to all in `comm`; the other parts arrive.
+  void pack(Place& place, const Panel& panel, int me) const {
+    for_each_part(panel, [&](const HostView& part, int64_t k, int owner) {
       if (owner != me) return;
-      const auto here = place.at(memory_[step], part);
-      place.copy(block(local_, 0, k_.local(k), local_.rows, part.cols), here);
+      const auto here = place.at(memory_[panel.slot], part);
+      place.copy(block(local_, panel.row, k_.local(k), panel.rows, part.cols), here);
       place.fetch(here, part);
     });
   }
-  void send(int64_t k0, int64_t k1, int step, MPI_Comm comm,
-            std::vector<MPI_Request>& requests) const {
-    for_each_part(k0, k1, step, [&](const HostView& part, int64_t, int owner) {
+  void send(const Panel& panel, MPI_Comm comm, std::vector<MPI_Request>& requests) const {
+    for_each_part(panel, [&](const HostView& part, int64_t, int owner) {
       broadcast(fast_ == Fast::k ? transposed(part) : part, message_bytes, owner, comm, requests);
     });
   }
-  void bring(Place& place, int64_t k0, int64_t k1, int step, int me) const {
-    for_each_part(k0, k1, step, [&](const HostView& part, int64_t, int owner) {
-      if (owner != me) place.bring(part, place.at(memory_[step], part));
+  void bring(Place& place, const Panel& panel, int me) const {
+    for_each_part(panel, [&](const HostView& part, int64_t, int owner) {
+      if (owner != me) place.bring(part, place.at(memory_[panel.slot], part));
     });
   }
-  /// The panel that was sent, when it is there.
-  ConstView panel(int64_t k0, int64_t k1, int step) const {
-    if (k_.processes == 1) return block(local_, 0, k0, local_.rows, k1 - k0);
-    return Place::at(memory_[step], sent(k0, k1, step));
+  /// The panel's matrix, when all of it is there.
+  ConstView matrix(const Panel& panel) const {
+    if (!is_sent()) return block(local_, panel.row, panel.k, panel.rows, panel.depth);
+    return Place::at(memory_[panel.slot], sent(panel));
   }
 
  private:
-  /// Calls visit(part of the panel, its first k, its owner) for what goes along the grid.
+  /// Whether k goes along the grid.
+  bool is_sent() const { return k_.processes > 1; }
+  int64_t bytes(int64_t width) const {
+    return width * std::min(height_, local_.rows) * size_of(local_.dtype);
+  }
+  /// Calls visit(part of the panel, its first k, its owner) for what a step sends.
   template <class Visit>
-  void for_each_part(int64_t k0, int64_t k1, int step, Visit&& visit) const {
-    if (k_.processes == 1 || local_.rows == 0) return;
-    const HostView panel = sent(k0, k1, step);
-    for (int64_t k = k0, next = 0; k < k1; k = next) {
-      next = std::min(k1, k_.end(k));
-      visit(block(panel, 0, k - k0, panel.rows, next - k), k, k_.owner(k));
+  void for_each_part(const Panel& panel, Visit&& visit) const {
+    if (!is_sent() || panel.rows == 0) return;
+    const HostView all = sent(panel);
+    for (int64_t k = panel.from, next = 0; k < panel.to; k = next) {
+      next = std::min(panel.to, k_.end(k));
+      visit(block(all, 0, k - panel.k, panel.rows, next - k), k, k_.owner(k));
     }
   }
-  HostView sent(int64_t k0, int64_t k1, int step) const {
-    std::byte* const data = memory_[step].data();
-    return fast_ == Fast::k ? host_row_major(data, local_.dtype, local_.rows, k1 - k0)
-                            : host_col_major(data, local_.dtype, local_.rows, k1 - k0);
+  HostView sent(const Panel& panel) const {
+    std::byte* const data = memory_[panel.slot].data();
+    return fast_ == Fast::k ? host_row_major(data, local_.dtype, panel.rows, panel.depth)
+                            : host_col_major(data, local_.dtype, panel.rows, panel.depth);
   }
 
   ConstView local_;
+  int64_t most_rows_, height_;  ///< of a process that has the most, and of a panel
   Dealt k_;
   Fast fast_;
   Memory* memory_;
@@ -107,16 +143,17 @@ class Product : public PlacedCall<Place> {
         a_(a),
         b_(b),
         c_(c),
-        along_rows_(a.local, cols_of(a.distribution), Operand<Place>::Fast::lines,
-                    channel().messages),
-        along_cols_(transposed(b.local), rows_of(b.distribution), Operand<Place>::Fast::k,
-                    channel().messages + 2) {
+        is_exact_(place_.numerics() == Numerics::exact && a.local.dtype != Dtype::i32),
+        along_rows_(a.local, rows_of(a.distribution).most(), cols_of(a.distribution),
+                    Operand<Place>::Fast::rows, channel().messages),
+        along_cols_(transposed(b.local), cols_of(b.distribution).most(), rows_of(b.distribution),
+                    Operand<Place>::Fast::k, channel().messages + 2) {
     asked_.call = Asked::matrices;
     asked_.dtype = uint8_t(c.local.dtype);
-    asked_.count =
-        int64_t(digest({1, std::bit_cast<int64_t>(alpha), std::bit_cast<int64_t>(beta),
-                        place_.continues() ? 1 : 0, int64_t(digest(a.distribution)),
-                        int64_t(digest(b.distribution)), int64_t(digest(c.distribution))}));
+    asked_.count = int64_t(
+        digest({1, std::bit_cast<int64_t>(alpha), std::bit_cast<int64_t>(beta),
+                (is_exact_ ? 2 : 0) + (place_.continues() ? 1 : 0), int64_t(digest(a.distribution)),
+                int64_t(digest(b.distribution)), int64_t(digest(c.distribution))}));
     attempt(failure_, [&] {
       place_.begin();
       check_arguments();
@@ -134,8 +171,8 @@ class Product : public PlacedCall<Place> {
 
  private:
   std::string asks_for() const override {
-    return cat("gemm", place_.continues() ? ", continued" : "", ": alpha ", alpha_, ", a ",
-               words_of(a_.distribution, a_.local.dtype), ", b ",
+    return cat("gemm", is_exact_ ? ", exact" : "", place_.continues() ? ", continued" : "",
+               ": alpha ", alpha_, ", a ", words_of(a_.distribution, a_.local.dtype), ", b ",
                words_of(b_.distribution, b_.local.dtype), ", beta ", beta_, ", c ",
                words_of(c_.distribution, c_.local.dtype));
   }
@@ -161,10 +198,6 @@ class Product : public PlacedCall<Place> {
              " from process ", b.first_col, ", and of ", c.block_cols, " from ", c.first_col, ".");
     check_apart(place_, "a", a_.local, "c", c_.local);
     check_apart(place_, "b", b_.local, "c", c_.local);
-    if (place_.numerics() == Numerics::exact && a_.local.dtype == Dtype::f32)
-      refuse(
-          "accurate chains of f32 are f64, which parts of c can't hand on: rounded once is for one "
-          "device.");
     // The device, the rung, a dtype or a scalar may refuse it.
     place_.gemm(alpha_, block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), beta_,
                 block(c_.local, 0, 0, 0, 0), place_.continues());
@@ -180,17 +213,34 @@ class Product : public PlacedCall<Place> {
     if (c_.distribution.grid_row(channel().rank) < 0 || !place_.names_rung()) return;
     const auto plan = [this](auto&&... product) { plan_gemm(product...); };
     if (!has_chain()) return without_chain(plan);
-    for (int64_t k = 0; k < a_.distribution.cols; k += width_) with_step(k, plan);
+    for (int64_t number = 0; number < steps_; ++number) with_panels(step(number), plan);
   }
 
   void allocate() {
     if (!has_chain()) return;
-    const int64_t lines = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
-    width_ = panel_width(piece_bytes, lines * size_of(c_.local.dtype));
-    along_rows_.prepare(place_, width_);
-    along_cols_.prepare(place_, width_);
+    const auto bytes = [this](const Distribution& d) {
+      return rows_of(d).most() * cols_of(d).most() * size_of(c_.local.dtype);
+    };
+    const int64_t depth = a_.distribution.cols;
+    if (is_exact_) {
+      const int64_t room = panels_room(
+          piece_bytes, bytes(a_.distribution) + bytes(b_.distribution) + bytes(c_.distribution));
+      along_rows_.cut(room), along_cols_.cut(room);
+      width_ = std::min({along_rows_.k_of(most_width), along_cols_.k_of(most_width), depth});
+    } else {
+      const int64_t rows = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
+      width_ = panel_width(piece_bytes, rows * size_of(c_.local.dtype));
+    }
+    steps_along_k_ = (depth + width_ - 1) / width_;
+    steps_ = steps_along_k_ * along_rows_.panels() * along_cols_.panels();
+    along_rows_.prepare(place_, is_exact_ ? depth : width_, is_exact_ ? along_rows_.panels() : 2);
+    along_cols_.prepare(place_, is_exact_ ? depth : width_, is_exact_ ? along_cols_.panels() : 2);
     for (auto& requests : requests_)
       requests.reserve(size_t(along_rows_.messages(width_) + along_cols_.messages(width_)));
+    if (!is_exact_) allocate_chains();
+  }
+
+  void allocate_chains() {
     chains_ = c_.local;
     if (beta_ == 0) return;
     // c is read at the end, so the chains are computed in other memory, in c's order.
@@ -212,58 +262,89 @@ class Product : public PlacedCall<Place> {
       return false;
     }
     attempt(failure_, [&] { place_.split(); });
-    const int64_t depth = a_.distribution.cols;
     begin(0);
-    for (int64_t k = 0; k < depth; k += width_) {
-      std::vector<MPI_Request>& arriving = requests_[k / width_ % 2];
+    for (int64_t number = 0; number < steps_; ++number) {
+      std::vector<MPI_Request>& arriving = requests_[number % 2];
       check(MPI_Waitall(int(arriving.size()), arriving.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       arriving.clear();
-      if (Place::is_queue) multiply(k);
-      if (k + width_ < depth) begin(k + width_);
-      if (!Place::is_queue) multiply(k);
+      if (Place::is_queue) multiply(number);
+      if (number + 1 < steps_) begin(number + 1);
+      if (!Place::is_queue) multiply(number);
     }
-    if (beta_ != 0) attempt(failure_, [&] { place_.add(alpha_, chains_, beta_, c_.local); });
+    if (beta_ != 0 && !is_exact_)
+      attempt(failure_, [&] { place_.add(alpha_, chains_, beta_, c_.local); });
     place_.finish(failure_);
     return false;
   }
 
-  int64_t end(int64_t k) const { return std::min(k + width_, a_.distribution.cols); }
-  int step(int64_t k) const { return int(k / width_ % 2); }
+  /// A step sends its share of the panels, and multiplies them if they are complete then.
+  struct Step {
+    Panel of_a, of_b;
+    int slot;  ///< of the events
+    bool is_complete;
+  };
+  Step step(int64_t number) const {
+    const int64_t depth = a_.distribution.cols, k = number % steps_along_k_ * width_;
+    const int64_t end = std::min(k + width_, depth);
+    if (!is_exact_)
+      return {along_rows_.panel(0, k, end, number % 2), along_cols_.panel(0, k, end, number % 2),
+              int(number % 2), true};
+    const int64_t pair = number / steps_along_k_, panels_of_b = along_cols_.panels();
+    const int64_t i = pair / panels_of_b, j = pair % panels_of_b;
+    Step step = {along_rows_.panel(i, 0, depth, i % 2),
+                 along_cols_.panel(j, 0, depth, panels_of_b == 1 ? 0 : pair % 2), int(pair % 2),
+                 end == depth};
+    const auto sends = [&](Panel& panel, bool is_new) {
+      panel.from = k, panel.to = is_new ? end : k;
+    };
+    sends(step.of_a, j == 0), sends(step.of_b, i == 0 || panels_of_b > 1);
+    return step;
+  }
+
   /// The number of this process in its row, and in its column, of the grid.
   int in_row() const { return c_.distribution.grid_col(channel().rank); }
   int in_col() const { return c_.distribution.grid_row(channel().rank); }
 
-  void begin(int64_t k) {
+  void begin(int64_t number) {
+    const Step step = this->step(number);
     attempt(failure_, [&] {
-      place_.reuse(step(k));
-      along_rows_.pack(place_, k, end(k), step(k), in_row());
-      along_cols_.pack(place_, k, end(k), step(k), in_col());
+      place_.reuse(step.slot);
+      along_rows_.pack(place_, step.of_a, in_row());
+      along_cols_.pack(place_, step.of_b, in_col());
       place_.mark();
     });
     wait_until_ready();
-    std::vector<MPI_Request>& requests = requests_[step(k)];
-    along_rows_.send(k, end(k), step(k), channel().row, requests);
-    along_cols_.send(k, end(k), step(k), channel().col, requests);
+    std::vector<MPI_Request>& requests = requests_[number % 2];
+    along_rows_.send(step.of_a, channel().row, requests);
+    along_cols_.send(step.of_b, channel().col, requests);
   }
 
-  void multiply(int64_t k) {
+  void multiply(int64_t number) {
+    const Step step = this->step(number);
     attempt(failure_, [&] {
-      along_rows_.bring(place_, k, end(k), step(k), in_row());
-      along_cols_.bring(place_, k, end(k), step(k), in_col());
+      along_rows_.bring(place_, step.of_a, in_row());
+      along_cols_.bring(place_, step.of_b, in_col());
+      if (!step.is_complete) return;
       place_.join();
-      with_step(k, [this](auto&&... product) { place_.gemm(product...); });
-      place_.used(step(k));
+      with_panels(step, [this](auto&&... product) { place_.gemm(product...); });
+      place_.used(step.slot);
     });
   }
 
-  /// Calls gemm(alpha, a, b, beta, c, continues) with the product of a step; and with that of no k
-  /// at all.
+  /// Calls gemm(alpha, a, b, beta, c, continues) with the product of a step's panels; and with that
+  /// of no k at all.
   template <class Gemm>
-  void with_step(int64_t k, Gemm&& gemm) const {
-    const bool is_last = end(k) == a_.distribution.cols;
-    gemm(is_last && beta_ == 0 ? alpha_ : 1, along_rows_.panel(k, end(k), step(k)),
-         transposed(along_cols_.panel(k, end(k), step(k))), 0, chains_,
-         place_.continues() || k != 0);
+  void with_panels(const Step& step, Gemm&& gemm) const {
+    const Panel &a = step.of_a, &b = step.of_b;
+    const auto multiply = [&](double alpha, double beta, const auto& c, bool continues) {
+      gemm(alpha, along_rows_.matrix(a), transposed(along_cols_.matrix(b)), beta, c, continues);
+    };
+    if (!is_exact_) {
+      const bool is_last = a.k + a.depth == a_.distribution.cols;
+      multiply(is_last && beta_ == 0 ? alpha_ : 1, 0, chains_, place_.continues() || a.k != 0);
+    } else if (step.is_complete && a.rows != 0 && b.rows != 0) {
+      multiply(alpha_, beta_, block(c_.local, a.row, b.row, a.rows, b.rows), false);
+    }
   }
   template <class Gemm>
   void without_chain(Gemm&& gemm) const {
@@ -274,8 +355,10 @@ class Product : public PlacedCall<Place> {
   double alpha_, beta_;
   typename Place::ConstMatrix a_, b_;
   typename Place::Matrix c_;
+  bool is_exact_;                           ///< rounded once, of floats
   Operand<Place> along_rows_, along_cols_;  ///< of the grid
   int64_t width_ = 1;                       ///< of a step, in k
+  int64_t steps_along_k_ = 0, steps_ = 0;
   std::vector<MPI_Request> requests_[2];
   Memory tile_;
   typename Place::View chains_;

@@ -14,10 +14,24 @@ inline constexpr int64_t usual_piece = int64_t{1} << 26;
 /// The bytes of a transposed matrix that a rank sends before it waits for them.
 constexpr int64_t chunk_bytes(int64_t piece) { return piece / 16; }
 
-/// The steps of k that a product takes at a time, if one step has `line` bytes in both panels.
-constexpr int64_t panel_width(int64_t piece, int64_t line) {
-  constexpr int64_t kWidth = 512;  // c is read and written once a panel
-  return std::clamp<int64_t>(piece / 2 / std::max<int64_t>(1, line), 1, kWidth);
+/// The k of a step of a product, at most; c is read and written once a step.
+inline constexpr int64_t most_width = 512;
+/// The k that a step takes, if one k has `bytes` in both panels.
+constexpr int64_t panel_width(int64_t piece, int64_t bytes) {
+  return std::clamp<int64_t>(piece / 2 / std::max<int64_t>(1, bytes), 1, most_width);
+}
+
+/// Memory for the panels of an exact product, if a process has `parts` bytes of a, b and c: as
+/// panels have all of k, it grows with them.
+constexpr int64_t panels_room(int64_t piece, int64_t parts) {
+  return 2 * parts > usual_piece ? 2 * parts : piece;
+}
+/// The rows of a panel if a process has `rows` of `bytes` each. All of them are one panel where
+/// that fits in half of the memory; else two panels do.
+constexpr int64_t panel_rows(int64_t room, int64_t rows, int64_t bytes) {
+  if (rows <= room / 2 / bytes) return rows;
+  const int64_t most = std::max<int64_t>(1, room / 4 / bytes), panels = (rows + most - 1) / most;
+  return (rows + panels - 1) / panels;
 }
 
 }  // namespace trine::mpi::detail

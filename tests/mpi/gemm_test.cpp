@@ -10,7 +10,7 @@
 namespace {
 
 using namespace ranks;
-using trine::HostOptions;
+using trine::HostOptions, trine::Numerics;
 
 /// Three distributions on one grid; k is cut differently in a and b.
 struct Three {
@@ -45,7 +45,7 @@ void check(const Three& d, uint64_t seed, Values values, const Scalars& s, HostO
   const auto before = make<T>(values, 3, m * n);
   auto whole_c = before;
   trine::gemm(m, n, k, T(s.alpha), whole_a.data(), whole_b.data(), T(s.beta), whole_c.data(),
-              {.device = "cpu", .continues = s.continues});
+              {.device = "cpu", .numerics = options.numerics, .continues = s.continues});
 
   Part<T> a(d.a, kLayouts[seed % 4], whole_a), b(d.b, kLayouts[seed / 4 % 4], whole_b);
   Part<T> c(d.c, kLayouts[seed / 2 % 4], before);
@@ -55,7 +55,8 @@ void check(const Three& d, uint64_t seed, Values values, const Scalars& s, HostO
   gemm(s.alpha, a, b, s.beta, c, kDtype, options);
   EXPECT_TRUE(all_bits(c.memory) == all_bits(expected.memory))
       << testing::PrintToString(d.a) << " * " << testing::PrintToString(d.b) << ", values "
-      << int(values) << ", alpha " << s.alpha << ", beta " << s.beta << ", " << options.device;
+      << int(values) << ", alpha " << s.alpha << ", beta " << s.beta << ", "
+      << name(options.numerics) << " on " << options.device;
   ++cases;
 }
 
@@ -67,15 +68,19 @@ constexpr Scalars kScalars[] = {{1, 0},  {-2, 0},      {0.5, 1},      {-1, -1}, 
 template <class T>
 class Gemm : public testing::Test {
  public:
-  static void check_all(int64_t many, const std::vector<std::string>& job) {
+  static void check_all(int64_t many, const std::vector<std::string>& job,
+                        Numerics numerics = Numerics::reproducible) {
     uint64_t seed = sizeof(T);
     for (const auto& [m, n, k] : kShapes)
-      for (Scalars scalars : kScalars)
+      for (Scalars scalars : kScalars) {
+        if (scalars.continues && numerics == Numerics::exact) continue;
+        if (std::is_integral_v<T> && scalars.alpha == 0.5) scalars.alpha = 7;
         for (int i = 0; i < many; ++i) {
-          if (std::is_integral_v<T> && scalars.alpha == 0.5) scalars.alpha = 7;
           const Values values = kAllValues[++seed % std::size(kAllValues)];
-          check<T>(three(seed, m, n, k), seed, values, scalars, {.device = device_of(job)});
+          check<T>(three(seed, m, n, k), seed, values, scalars,
+                   {.device = device_of(job), .numerics = numerics});
         }
+      }
   }
 };
 using Numbers = testing::Types<float, double, int32_t>;
@@ -86,10 +91,17 @@ TYPED_TEST(Gemm, HasTheBitsOfOneDevice) {
     this->check_all(job.size() == 1 && job[0] == "cpu" && !kIsSanitized ? 6 : 1, job);
 }
 
+TYPED_TEST(Gemm, IsExactOnAnyGrid) {
+  const std::vector<std::string> jobs[] = {{"cpu"}, {"@cpu"}, {"@cpu", "cpu"}};
+  for (const auto& job : jobs)
+    this->check_all(job[0] == "cpu" && !kIsSanitized ? 6 : 1, job, Numerics::exact);
+}
+
 TYPED_TEST(Gemm, InShortStepsToo) {
   for (const int64_t bytes : {1, 3000}) {
     trine::mpi::detail::piece_bytes = bytes;
     for (const auto& job : {"cpu", "@cpu"}) this->check_all(1, {job});
+    this->check_all(1, {bytes == 1 ? "@cpu" : "cpu"}, Numerics::exact);
   }
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
@@ -113,9 +125,24 @@ TEST(Products, OnOneGridAfterTheOther) {
 /// More than one step of whole panels.
 TEST(Products, OfLargerMatrices) {
   for (const auto& job : jobs_and_resident_ones())
-    for (uint64_t seed = 0; seed < (kIsSanitized ? 2 : 4); ++seed)
-      check<float>(three(seed, 130, 150, 1500), seed, Values::like, {-2, seed % 2 == 0 ? 0.0 : 1.0},
-                   {.device = device_of(job)});
+    for (const Numerics numerics : {Numerics::reproducible, Numerics::exact})
+      for (uint64_t seed = 0; seed < (kIsSanitized ? 2 : 4); ++seed)
+        check<float>(three(seed, 130, 150, 1500), seed, Values::like,
+                     {-2, seed % 2 == 0 ? 0.0 : 1.0},
+                     {.device = device_of(job), .numerics = numerics});
+}
+
+/// A panel of an exact product, which has all of k, comes in several steps.
+TEST(Products, OfPanelsInSeveralSteps) {
+  trine::mpi::detail::piece_bytes = 3000;
+  for (const auto& device : {"cpu", "@cpu"})
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      Three d = three(seed, 5, 7, 1100);
+      d.a.block_cols = 1, d.b.block_rows = 2;
+      check<double>(d, seed, Values::like, {-2, 1},
+                    {.device = device, .numerics = Numerics::exact});
+    }
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
 
 /// beta != 0: the step that adds c keeps what the contract says of zeros.

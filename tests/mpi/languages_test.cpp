@@ -443,14 +443,55 @@ TEST(InC, QueuesAndOptionsOfCallsThatDoNotBlock) {
   EXPECT_EQ(trine_mpi_request_wait(request), TRINE_OK) << trine_last_error();
   trine_mpi_request_release(request);
   EXPECT_THAT(x, testing::ElementsAreArray(expected));
-  view.rows = 1, view.cols = 2;
-  const trine_mpi_device_matrix_t a = {
-      in_c_form({.rows = 1, .cols = 2 * size(), .block_cols = 2, .grid_cols = size()}), view};
-  EXPECT_EQ(trine_mpi_transpose_on_queue(queue, &a, &a, MPI_COMM_WORLD, nullptr),
-            TRINE_INVALID_ARGUMENT);
-  EXPECT_EQ(trine_mpi_gemm_on_queue(nullptr, 1, &a, &a, 0, &a, MPI_COMM_WORLD, nullptr),
-            TRINE_INVALID_ARGUMENT);
   trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(device);
+}
+
+TEST(InC, MatricesOfQueues) {
+  trine_device_t* device = nullptr;
+  trine_queue_t* queue = nullptr;
+  ASSERT_EQ(trine_device_open("cpu", &device), TRINE_OK);
+  ASSERT_EQ(trine_queue_create(device, &queue), TRINE_OK);
+  const Distribution d = {
+      .rows = 20, .cols = 20, .block_rows = 3, .block_cols = 20, .grid_rows = size()};
+  const auto whole = make<double>(Values::like, 1, 400);
+  Part<double> a(d, Layout::columns, whole), b(a), c(a), expected(a);
+  std::vector<trine_buffer_t*> buffers;
+  const auto on_device = [&](Part<double>& part) {
+    const auto matrix = part.matrix(Dtype::f64).local;
+    trine_buffer_t* buffer = nullptr;
+    EXPECT_EQ(trine_buffer_wrap(device, matrix.data, part.memory.size() * sizeof(double), &buffer),
+              TRINE_OK)
+        << trine_last_error();
+    buffers.push_back(buffer);
+    trine_view_t view = trine_vector(buffer, TRINE_F64, matrix.cols, 0);
+    view.rows = matrix.rows, view.cols = matrix.cols;
+    view.row_stride = matrix.row_stride, view.col_stride = matrix.col_stride;
+    return trine_mpi_device_matrix_t{in_c_form(d), view};
+  };
+  const auto of_a = on_device(a), of_b = on_device(b), of_c = on_device(c);
+  const auto on_host = [](Part<double>& part) { return part.matrix(Dtype::f64); };
+
+  trine::mpi::transpose(on_host(a), on_host(expected), MPI_COMM_WORLD, on_cpu);
+  EXPECT_EQ(trine_mpi_transpose_on_queue(queue, &of_a, &of_b, MPI_COMM_WORLD, nullptr), TRINE_OK)
+      << trine_last_error();
+  EXPECT_EQ(b.memory, expected.memory);
+  EXPECT_EQ(trine_mpi_transpose_on_queue(queue, &of_a, &of_a, MPI_COMM_WORLD, nullptr),
+            TRINE_INVALID_ARGUMENT);
+
+  expected.memory = c.memory;
+  trine_mpi_queue_options_t how = {};
+  how.numerics = TRINE_EXACT;
+  trine::mpi::gemm(-2, on_host(a), on_host(b), 1, on_host(expected), MPI_COMM_WORLD,
+                   {.device = "cpu", .numerics = trine::Numerics::exact});
+  EXPECT_EQ(trine_mpi_gemm_on_queue(queue, -2, &of_a, &of_b, 1, &of_c, MPI_COMM_WORLD, &how),
+            TRINE_OK)
+      << trine_last_error();
+  EXPECT_EQ(c.memory, expected.memory);
+  EXPECT_EQ(trine_mpi_gemm_on_queue(nullptr, 1, &of_a, &of_b, 0, &of_c, MPI_COMM_WORLD, nullptr),
+            TRINE_INVALID_ARGUMENT);
+  for (trine_buffer_t* buffer : buffers) trine_buffer_release(buffer);
   trine_queue_release(queue);
   trine_device_close(device);
 }

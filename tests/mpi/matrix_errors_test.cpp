@@ -207,19 +207,11 @@ TEST(ProductErrors, InCoresWords) {
   };
   expect("alpha", [](Product& p) { p.alpha = 0.1; });  // isn't exact in f32
   expect("beta", [](Product& p) { p.options.continues = true; });
+  expect("exact", [](Product& p) {
+    p.options.numerics = trine::Numerics::exact, p.options.continues = true, p.beta = 0;
+  });
   expect("f64",
          [](Product& p) { p.a.local.dtype = p.b.local.dtype = p.c.local.dtype = Dtype::u32; });
-}
-
-/// Parts of c hold f32, which can't hand on chains of f64.
-TEST(ProductErrors, AccurateProductsOfF32) {
-  Part<float> a(square(), Layout::rows, std::vector<float>(400, 1)), b = a, c = a;
-  EXPECT_THAT(error_of_all([&] {
-                trine::mpi::gemm(1, a.matrix(Dtype::f32), b.matrix(Dtype::f32), 0,
-                                 c.matrix(Dtype::f32), MPI_COMM_WORLD,
-                                 {.device = "cpu", .numerics = trine::Numerics::exact});
-              }),
-              HasSubstr("accurate chains of f32 are f64"));
 }
 
 /// Here the rung takes the first step, and refuses the second; the other ranks have no trouble.
@@ -333,6 +325,8 @@ TEST(ProductErrors, WhatIsAskedForDiffers) {
               HasSubstr("rank 3: gemm: alpha 1, a 20 x 40 f32 in blocks of 4 x 60"));
   EXPECT_THAT(product_error_when([](Product& p) { p.options.continues = true; }, 0),
               HasSubstr("rank 3: gemm, continued: alpha"));
+  EXPECT_THAT(product_error_when([](Product& p) { p.options.numerics = trine::Numerics::exact; }),
+              HasSubstr("rank 3: gemm, exact: alpha"));
 }
 
 TEST(ProductErrors, NumbersThatReadAlike) {

@@ -170,7 +170,10 @@ TEST_F(Memory, OfMatricesAndOfCallsOnDevices) {
   Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
   const auto from = a.matrix(trine::Dtype::f64), to = b.matrix(trine::Dtype::f64);
   fail_each_allocation([&] { trine::mpi::transpose(from, to, world_, kCpu); });
-  fail_each_allocation([&] { trine::mpi::gemm(1, from, from, 0.5, to, world_, kCpu); });
+  for (const auto numerics : {trine::Numerics::reproducible, trine::Numerics::exact})
+    fail_each_allocation([&] {
+      trine::mpi::gemm(1, from, from, 0.5, to, world_, {.device = "cpu", .numerics = numerics});
+    });
 
   std::vector<double> mine(500, 1.1);
   Resident on("@cpu");

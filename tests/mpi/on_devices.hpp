@@ -86,7 +86,7 @@ void gemm(double alpha, Part& a, Part& b, double beta, Part& c, trine::Dtype dty
   Resident on(options.device);
   const auto of_a = on.upload(a, dtype), of_b = on.upload(b, dtype), of_c = on.upload(c, dtype);
   trine::mpi::gemm(on.queue, alpha, of_a, of_b, beta, of_c, MPI_COMM_WORLD,
-                   {.continues = options.continues});
+                   {.numerics = options.numerics, .continues = options.continues});
   on.download();
 }
 

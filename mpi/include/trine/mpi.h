@@ -279,7 +279,8 @@ TRINE_EXPORT trine_status trine_mpi_transpose(const trine_mpi_matrix_t* a,
 /// - a, b, c: m x k, k x n and m x n, all f32, f64 or i32, on one grid; the rows of a and c are
 ///   dealt out alike, and so are the columns of b and c.
 /// - comm: the ranks that take part.
-/// - options: where and how this rank multiplies, or NULL; no event.
+/// - options: where and how this rank multiplies, or NULL; no event. All ranks have TRINE_EXACT, or
+///   none.
 /// ```c
 /// int ranks = 1;
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);

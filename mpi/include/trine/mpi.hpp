@@ -97,8 +97,8 @@ struct QueueOptions {
   /// A rung as run() takes it, for the operations that the call launches: reductions, products, and
   /// transpositions if the two layouts differ; copies have no rung. Empty: Trine chooses.
   std::string_view rung = {};
-  /// The promise that reductions and products ask for: reproducible, fast or exact, which gemm
-  /// refuses for f32.
+  /// The promise that reductions and products ask for: reproducible, fast or exact, for which all
+  /// ranks of a product ask together.
   Numerics numerics = Numerics::reproducible;
   /// For gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
   bool continues = false;

@@ -168,14 +168,18 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 ///   way. c shares no memory with a or b.
 /// - comm: the ranks that take part.
 /// - options: where and how this rank multiplies; they may differ from rank to rank, but for
-///   `continues`, with which the chains begin at c. No event. With Numerics::fast the promise is
-///   fast's, for each part of k; Numerics::exact is refused for f32. The results that options
-///   point to are those of the last part.
+///   `continues`, with which the chains begin at c, and Numerics::exact (f32, f64), with which each
+///   element is the real number, rounded once. No event. With Numerics::fast the promise is fast's,
+///   for each part of k. The results that options point to are those of the last part, or block.
 /// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but
 /// together no more than 64 MiB where two of each fit there; none for an operand that the grid has
 /// in one column (a) or row (b). It stays with `comm` for the next call. With beta other than 0 a
 /// rank also needs memory for one more part like c's. Column-major parts go as they are, others are
 /// transposed on the way.
+/// With Numerics::exact a rank computes c block by block, from all k of some rows of a and columns
+/// of b. It needs memory for these: 64 MiB, or twice that of its parts of a, b and c if that is
+/// more, but at least for two rows of a and two columns of b. If they don't fit in there together,
+/// b is sent several times.
 /// An error that is found before data moves leaves c as it was; a device that fails later doesn't.
 /// ```cpp
 /// int ranks = 1, rank = 0;
@@ -200,7 +204,7 @@ TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, do
 /// - queue: of this rank's device. The call comes after its earlier operations and returns when all
 ///   of its work has ended. An adopted cl_command_queue is of Trine's own context
 ///   (Device::native()).
-/// - options: may differ from rank to rank, but for `continues`.
+/// - options: may differ from rank to rank, but for `continues` and Numerics::exact.
 /// A rank needs its memory on its device. It also needs pinned memory for what MPI moves, unless
 /// MPI is given the device's memory (docs/mpi.md, "Data on devices").
 /// ```cpp

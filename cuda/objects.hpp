@@ -125,7 +125,7 @@ struct Queue final : trine_queue {
     Function function;
     uint32_t dynamic_bytes;  // what the function is allowed by now
   };
-  Kernel& kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, const gpu::Launch& launch);
+  Kernel& kernel_of(const gpu::Specialization& wanted, int entry);
   void copy_row(const trine_copy& copy) override;
   bool copy_box(const trine_copy& copy) override;
   void await_turn(const trine_copy& copy, uint64_t bytes);

@@ -157,16 +157,15 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
 
 // --- Launches -----------------------------------------------------------------------------------
 
-Queue::Kernel& Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan,
-                                const gpu::Launch& launch) {
-  const uint64_t specialization = gpu::specialization_number(variant, plan.macro);
+Queue::Kernel& Queue::kernel_of(const gpu::Specialization& wanted, int entry) {
+  const auto& [variant, macro] = wanted;
+  const uint64_t specialization = gpu::specialization_number(variant, macro);
   for (Kernel& k : kernels_) {
-    if (k.variant == &variant && k.specialization == specialization && k.entry == launch.entry)
-      return k;
+    if (k.variant == &variant && k.specialization == specialization && k.entry == entry) return k;
   }
   kernels_.reserve(kernels_.size() + 1);
-  const Function function = device_.modules.function(variant, plan.macro, launch.entry);
-  kernels_.push_back({&variant, specialization, launch.entry, function, 0});
+  const Function function = device_.modules.function(variant, macro, entry);
+  kernels_.push_back({&variant, specialization, entry, function, 0});
   return kernels_.back();
 }
 
@@ -176,7 +175,7 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
   Function functions[gpu::kMaxLaunches]{};
   for (int l = 0; l < plan.launch_count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
-    Kernel& kernel = kernel_of(variant, plan, launch);
+    Kernel& kernel = kernel_of({variant, plan, launch}, launch.entry);
     functions[l] = kernel.function;
     if (launch.dynamic_local_bytes > kWithoutLeave &&
         launch.dynamic_local_bytes > kernel.dynamic_bytes) {
@@ -196,7 +195,8 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
     arguments[launch.argument_count] = nullptr;  // for a driver that records what it is given
     const auto& [x, y, z] = launch.grid;
     const auto& [bx, by, bz] = launch.block;
-    if (variant.begins_early && device_.begins_early) {
+    const gpu::Variant& launched = gpu::Specialization(variant, plan, launch).variant;
+    if (launched.begins_early && device_.begins_early) {
       LaunchAttribute early{kBeginsEarly, 1, {}};
       const LaunchConfig config{{x, y, z}, {bx, by, bz}, launch.dynamic_local_bytes,
                                 stream,    &early,       1};

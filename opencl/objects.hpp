@@ -179,7 +179,7 @@ struct Queue final : trine_queue {
     int entry;
     HeldKernel kernel;
   };
-  cl_kernel kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry);
+  cl_kernel kernel_of(const gpu::Specialization& wanted, int entry);
   void check_context(const void* memory);
   void copy_row(const trine_copy& copy) override;
   bool copy_box(const trine_copy& copy) override;

@@ -164,13 +164,14 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
 
 // --- Launches -----------------------------------------------------------------------------------
 
-cl_kernel Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry) {
-  const uint64_t specialization = gpu::specialization_number(variant, plan.macro);
+cl_kernel Queue::kernel_of(const gpu::Specialization& wanted, int entry) {
+  const auto& [variant, macro] = wanted;
+  const uint64_t specialization = gpu::specialization_number(variant, macro);
   for (const Kernel& k : kernels_) {
     if (k.variant == &variant && k.specialization == specialization && k.entry == entry)
       return k.kernel.get();
   }
-  Program& program = context.program(variant, plan.macro);
+  Program& program = context.program(variant, macro);
   cl_int code = CL_SUCCESS;
   HeldKernel kernel(driver().clCreateKernel(
       program.program.get(), variant.kernels()[static_cast<std::size_t>(entry)], &code));
@@ -189,7 +190,7 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
       const gpu::Argument& argument = launch.arguments[a];
       if (argument.kind == gpu::Argument::kMemory) check_context(argument.memory);
     }
-    kernels[l] = kernel_of(variant, plan, launch.entry);
+    kernels[l] = kernel_of({variant, plan, launch}, launch.entry);
   }
   has_new_work_ = true;
   for (int l = 0; l < count; ++l) {

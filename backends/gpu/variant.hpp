@@ -83,7 +83,9 @@ struct Argument {
 
 /// One kernel launch: grid x block as CUDA counts them (OpenCL's global size is their product).
 struct Launch {
-  int entry = 0;  ///< index into Variant::kernels()
+  int entry = 0;                   ///< index into Variant::kernels()
+  const Variant* other = nullptr;  ///< whose kernel it is, if not the planned variant's
+  int macro[kMaxMacros] = {};      ///< then the chosen value of each of other->macros
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_local_bytes =
@@ -106,8 +108,10 @@ struct Launch {
   }
 };
 
-/// The plan of a call: one program specialization and its launches, in order. Launches are ordered
-/// as if on one in-order queue. No allocation: a plan lives on the stack of launch().
+/// The plan of a call: one program specialization and its launches, in order, some of which may be
+/// another variant's (one of no ladder, so that its kernels aren't compiled for each specialization
+/// of this one). Launches are ordered as if on one in-order queue. No allocation: a plan lives on
+/// the stack of launch().
 struct Plan {
   int macro[kMaxMacros] = {};  ///< chosen value of each of Variant::macros
   int launch_count = 0;
@@ -120,6 +124,22 @@ struct Plan {
     launch.entry = entry;
     return launch;
   }
+  /// Launches the first kernel of a variant whose only macro has this value.
+  Launch& add(const Variant& other, int value) {
+    Launch& launch = add(0);
+    launch.other = &other;
+    launch.macro[0] = value;
+    return launch;
+  }
+};
+
+/// Whose kernel a launch of a plan for `planned` is, and its values of that variant's macros.
+struct Specialization {
+  const Variant& variant;
+  const int* macro;
+  Specialization(const Variant& planned, const Plan& plan, const Launch& launch)
+      : variant(launch.other ? *launch.other : planned),
+        macro(launch.other ? launch.macro : plan.macro) {}
 };
 
 /// A call as a variant's functions see it. `as<>()` casts to the variant's operation.

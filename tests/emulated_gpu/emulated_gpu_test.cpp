@@ -105,12 +105,13 @@ class EmulatedGpu : public testing::Test {
     variant.plan({target, selection, call, &workspace}, launches);
     for (int l = 0; l < launches.launch_count; ++l) {
       const Launch& launch = launches.launches[l];
-      const std::string name =
-          variant.kernels()[size_t(launch.entry)] + suffix_of<std::string>(variant, launches.macro);
+      const Specialization one(variant, launches, launch);
+      const std::string name = one.variant.kernels()[size_t(launch.entry)] +
+                               suffix_of<std::string>(one.variant, one.macro);
       const emulated::Call kernel = emulated::kernel(name);
       if (!kernel) return false;
       emulated::extents.clear();
-      for (const auto& one : memory) emulated::extents.push_back(one->extent());
+      for (const auto& part : memory) emulated::extents.push_back(part->extent());
       std::vector<uint64_t> arguments;
       arguments.reserve(size_t(launch.argument_count));
       for (int a = 0; a < launch.argument_count; ++a)

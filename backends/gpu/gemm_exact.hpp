@@ -1,0 +1,100 @@
+// What the plans of exact products share: the bounds of rows and columns and the marks in the
+// workspace (kernels/gemm/certain.h), the first launch that writes and clears them, and the last
+// one, which computes what is marked. Only gemm's rows include it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/gpu/gemm_launch.hpp"
+#include "backends/gpu/specialization.hpp"
+
+namespace trine::gpu {
+
+/// Places in the workspace behind its control area, in doubles: the bounds of A's rows, those of
+/// B's columns, and the marks.
+struct ExactSpace {
+  Problem p;
+  int64_t a_bounds, b_bounds, words, marks, end;
+
+  explicit ExactSpace(const trine_gemm& op, const trine_workspace* workspace = nullptr)
+      : p(op),
+        a_bounds(workspace ? static_cast<int64_t>(workspace->offset + TRINE_CONTROL_BYTES) / 8 : 0),
+        b_bounds(a_bounds + 2 * p.m * p.matrices(p.a)),
+        words(divide_up(p.m * p.n * p.batch, 32)),
+        marks(b_bounds + 2 * p.n * p.matrices(p.b)),
+        end(marks + divide_up(words + 1, 2)),
+        memory(workspace ? workspace->memory : nullptr) {}
+
+  /// Writes the bounds and clears the marks.
+  void add_norms(Plan& plan) const {
+    const int64_t a_parts = divide_up(p.m, kRows), b_parts = divide_up(p.n, kRows);
+    const int64_t a_groups = a_parts * p.matrices(p.a), b_groups = b_parts * p.matrices(p.b);
+    Launch& launch = plan.add(norms_variant(), type());
+    launch.grid[0] = static_cast<uint32_t>(a_groups + b_groups);
+    launch.block[0] = 256;
+    push_operand(launch, p.a);
+    push_operand(launch, p.b);
+    launch.i64(p.m).i64(p.n).i64(p.k);
+    launch.i32(static_cast<int32_t>(a_groups)).i32(static_cast<int32_t>(a_parts));
+    launch.i32(static_cast<int32_t>(b_parts));
+    launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(words + 1);
+  }
+
+  /// The arguments of a kernel that marks (BOUNDS_ARGUMENTS).
+  void push(Launch& launch) const {
+    launch.memory(memory).i64(a_bounds).i64(b_bounds);
+    launch.i64(p.a.batch == 0 ? 0 : 2 * p.m).i64(p.b.batch == 0 ? 0 : 2 * p.n).i64(marks);
+    launch.f64(static_cast<double>(p.k) * 0x1.00001p-53);
+  }
+
+  /// Computes what is marked.
+  void add_one_by_one(const Request& request, Plan& plan) const {
+    const bool warps = request.target.has(TRINE_CAN_INLINE_PTX);
+    const int64_t most = 4 * int64_t{std::max(request.target.facts->compute_units, 1u)};
+    Launch& launch = plan.add(one_by_one_variant(), type());
+    const auto& op = request.as<trine_gemm>();
+    push_product(launch, op, p, 0, 0);
+    launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(words, 4), warps ? most : 8 * most));
+    launch.block[0] = warps ? 128 : 1;
+    push(launch);
+    launch.i64(words);
+  }
+
+  static constexpr int64_t kRows = 8;  // of a group of norms.kernel.h
+
+ private:
+  int type() const { return p.element == sizeof(float) ? 0 : 1; }
+  void* memory;
+};
+
+inline uint64_t exact_workspace(const Request& request) {
+  const auto& op = request.as<trine_gemm>();
+  if (!trine_is_exact(&op) || Problem(op).empty()) return 0;
+  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(ExactSpace(op).end) * sizeof(double);
+}
+
+/// Why a call's bounds and marks don't fit.
+inline const char* refuse_exact(const Request& request) {
+  const auto& op = request.as<trine_gemm>();
+  const Problem p(op);
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (too_many_groups(divide_up(p.m, ExactSpace::kRows), 2, p.matrices(p.a)) ||
+      too_many_groups(divide_up(p.n, ExactSpace::kRows), 2, p.matrices(p.b)) ||
+      (p.n > 0 && p.m > (kMost << 8) / p.n / std::max<int64_t>(p.batch, 1)) ||
+      exact_workspace(request) > request.target.facts->max_buffer_bytes)
+    return "the bounds of its rows and columns exceed what the device takes";
+  return nullptr;
+}
+
+/// The launches of an exact product: those before and after the product's own, and its arguments.
+template <class AddProduct>
+void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product) {
+  const ExactSpace space(request.as<trine_gemm>(), request.workspace);
+  if (space.p.empty()) return;
+  if (space.p.multiply) space.add_norms(plan);
+  space.push(add_product(space.p));
+  if (space.p.multiply) space.add_one_by_one(request, plan);
+}
+
+}  // namespace trine::gpu

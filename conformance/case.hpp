@@ -68,6 +68,12 @@ class List {
 TRINE_OPERATIONS(TRINE_CASES)
 #undef TRINE_CASES
 void add_state_cases(List& list);  ///< by add_reduce_cases()
+void add_exact_cases(List& list);  ///< by add_gemm_cases()
+
+/// Lays out a, b and c: by columns where the mask has a bit, else by rows. Rows or columns, and
+/// matrices of a batch, are `pad` elements farther apart than they need to be. Returns the layout's
+/// name: "ntn".
+std::string lay_out(trine_gemm& op, int mask, int64_t pad = 0);
 
 }  // namespace detail
 }  // namespace trine::conformance

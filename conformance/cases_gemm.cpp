@@ -28,22 +28,6 @@ trine_gemm continued(trine_gemm op) {
   return op;
 }
 
-/// Lays out a, b and c: by columns where the mask has a bit, else by rows. Rows or columns, and
-/// matrices of a batch, are `pad` elements farther apart than they need to be. Returns the layout's
-/// name: "ntn".
-std::string lay_out(trine_gemm& op, int mask, int64_t pad = 0) {
-  std::string name;
-  for (trine_view* v : {&op.a, &op.b, &op.c}) {
-    const bool columns = (mask >> name.size() & 1) != 0;
-    *v = columns ? oracle::dense_columns(v->rows, v->cols, v->batch)
-                 : oracle::dense_rows(v->rows, v->cols, v->batch);
-    int64_t& pitch = columns ? v->col_stride : v->row_stride;
-    pitch += pad;
-    v->batch_stride = (columns ? v->cols : v->rows) * pitch + pad;
-    name += columns ? 't' : 'n';
-  }
-  return name;
-}
 void move_origins(trine_gemm& op) {
   op.a.offset = op.b.offset = op.c.offset = trine_dtype_size(op.dtype);
 }
@@ -163,10 +147,9 @@ void add_values(List& list) {
 }
 
 /// Several of the largest blocks in each direction, and several of their stages of k.
-void add_blocks(List& list, uint32_t dtype, uint32_t numerics) {
+void add_blocks(List& list, uint32_t dtype) {
   for (int mask = 0; mask < 4; ++mask) {
     trine_gemm op = plan(dtype, {261, 517, 150}, 3, mask % 2 == 0 ? 0 : -5, 2);
-    op.numerics = numerics;
     const std::string name = lay_out(op, mask);
     list.add(op, name, Values::kUniform, {.rungs = Rungs::kLadder, .parameters = true});
   }
@@ -179,7 +162,7 @@ void add_parameters(List& list) {
   // Multiples of every block, for parameters that ask for them.
   for (uint32_t dtype : {TRINE_F32, TRINE_F64})
     list.add(plan(dtype, {128, 192, 96}, -1, 2), "nn", Values::kUniform, all);
-  for (uint32_t dtype : {TRINE_F32, TRINE_F64}) add_blocks(list, dtype, TRINE_REPRODUCIBLE);
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64}) add_blocks(list, dtype);
 }
 
 /// For rungs that split operands into parts, divide k and add sums afterwards: chains of several
@@ -239,50 +222,21 @@ void add_continued(List& list) {
   }
 }
 
-/// Chains in f64, of f32. The values that are wide, cancel or round to a denormal or to infinity
-/// tell one rounding from two, and a chain in f64 from one in f32.
-void add_accurate(List& list) {
-  constexpr Shape kShapes[] = {{0, 3, 3},      {3, 3, 0},      {1, 1, 100},    {7, 5, 3},
-                               {17, 15, 16},   {63, 65, 64},   {64, 64, 64},   {66, 67, 65},
-                               {1, 200, 33},   {200, 1, 33},   {129, 127, 1},  {33, 35, 1025},
-                               {65, 70, 1300}, {128, 256, 64}, {300, 310, 520}};
-  constexpr double kScalars[][2] = {{0, 1},        {0, 0},        {1, -0.0},
-                                    {0x1p-140, 1}, {1, 0x1p-140}, {0x1p120, -3}};
-  const Options quick = {.rungs = Rungs::kLadder, .quick = true};
-  const auto add = [&](const Shape& s, double alpha, double beta, const Options& options,
-                       Values values = Values::kUniform) -> Case& {
-    trine_gemm op = plan(TRINE_F32, s, alpha, beta);
-    op.numerics = TRINE_EXACT;
-    return list.add(op, "nn", values, options);
-  };
-  for (const Shape& s : kShapes) {
-    add(s, 1, 0, {.rungs = Rungs::kLadder, .quick = s.k < 100});
-    add(s, -0.75, 1.25, kLadder);
-  }
-  for (int mask = 0; mask < 8; ++mask)
-    for (const int64_t batch : {1, 3}) {
-      trine_gemm op = plan(TRINE_F32, {33, 70, 37}, 1, mask % 2, batch);
-      op.numerics = TRINE_EXACT;
-      const std::string name = lay_out(op, mask, batch);
-      if (batch == 3) move_origins(op);
-      list.add(op, name, Values::kUniform, batch == 1 ? quick : kLadder);
-    }
-  add_blocks(list, TRINE_F32, TRINE_EXACT);
-  add({128, 192, 96}, -1, 2, {.rungs = Rungs::kLadder, .parameters = true});
-  trine_gemm repeated = plan(TRINE_F32, {40, 41, 23}, 1, 0, 50);
-  repeated.numerics = TRINE_EXACT;
-  repeated.a.batch_stride = 0, repeated.b.row_stride = 0;
-  list.add(repeated, "nn", Values::kUniform, kLadder);
-  for (const auto& [alpha, beta] : kScalars)
-    for (int64_t k : {0, 30}) add({34, 45, k}, alpha, beta, quick);
-  for (Values values : oracle::all_values()) {
-    if (!oracle::suits(values, TRINE_F32)) continue;
-    add({33, 39, 50}, 1, 0, quick, values);
-    add({66, 20, 41}, -2, 1, kLadder, values).hostile_environment = true;
-  }
-}
-
 }  // namespace
+
+std::string lay_out(trine_gemm& op, int mask, int64_t pad) {
+  std::string name;
+  for (trine_view* v : {&op.a, &op.b, &op.c}) {
+    const bool columns = (mask >> name.size() & 1) != 0;
+    *v = columns ? oracle::dense_columns(v->rows, v->cols, v->batch)
+                 : oracle::dense_rows(v->rows, v->cols, v->batch);
+    int64_t& pitch = columns ? v->col_stride : v->row_stride;
+    pitch += pad;
+    v->batch_stride = (columns ? v->cols : v->rows) * pitch + pad;
+    name += columns ? 't' : 'n';
+  }
+  return name;
+}
 
 void add_gemm_cases(List& list) {
   add_shapes(list);
@@ -295,7 +249,7 @@ void add_gemm_cases(List& list) {
   add_parts(list);
   add_hostile(list);
   add_continued(list);
-  add_accurate(list);
+  add_exact_cases(list);
 }
 
 }  // namespace trine::conformance::detail

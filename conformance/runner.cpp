@@ -45,7 +45,7 @@ struct Dispatch {
     return trine::run(queue, Transpose{views[0], views[1]}, rung);
   }
   Choice operator()(const trine_gemm& g) const {
-    const Numerics numerics = trine_is_exact(&g) ? Numerics::exact : ask;
+    const Numerics numerics = g.numerics == TRINE_EXACT ? Numerics::exact : ask;
     return trine::run(
         queue, Gemm{alpha, beta, views[0], views[1], views[2], numerics, trine_continues(&g) != 0},
         rung);
@@ -137,8 +137,9 @@ void Runner::fail(const Case& c, const std::string& rung, const std::string& wha
 
 /// A default that refuses is a defect of the library; a named rung may refuse.
 void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
+  const auto* const g = std::get_if<trine_gemm>(&c.plan);
   const bool f64 = c.dtype == "f64" || c.name.find("->f64") != std::string::npos ||
-                   c.name.find("exact") != std::string::npos;
+                   (g != nullptr && trine_is_exact(g));
   const uint64_t capabilities = device_.facts().capabilities;
   const bool can =
       (capabilities & TRINE_CAN_REPRODUCE) != 0 && (!f64 || (capabilities & TRINE_CAN_F64) != 0);

@@ -209,8 +209,10 @@ void fill(Operation& op, Values values, uint64_t seed) {
   uint64_t stream = 0;
   for (const Operand& o : operands(op)) {
     ++stream;
-    if (o.read || gemm)
-      fill(Fill{values, seed * 0x9e3779b97f4a7c15 + stream, axis}, o.dtype, *o.view);
+    if (!o.read && !gemm) continue;
+    const bool is_right = gemm && stream == 2 && is_for_products(values);
+    const uint32_t lines = is_right ? uint32_t{TRINE_EACH_COLUMN} : axis;
+    fill(Fill{values, seed * 0x9e3779b97f4a7c15 + stream, lines}, o.dtype, *o.view);
   }
 }
 

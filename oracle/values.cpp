@@ -11,8 +11,8 @@
 #include "backends/lists.h"
 #include "bits.hpp"
 #include "clones.hpp"
+#include "make_values.hpp"
 #include "parallel.hpp"
-#include "philox.hpp"
 
 namespace trine::oracle {
 namespace {
@@ -23,69 +23,28 @@ constexpr const char* kNames[] = {
     "uniform",         "wide",          "mixed",           "denormal", "cancel",    "cancel_huge",
     "halfway",         "zeros",         "negative_zeros",  "nan",      "infinity",  "infinities",
     "small",           "ties",          "constant",        "extremes", "underflow", "near_one",
-    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",     "late_infinity", "tail"};
+    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",     "late_infinity", "tail",
+    "product_ties",    "mirrored",      "inverse",         "graded",   "lone_huge", "brink"};
 // clang-format on
-constexpr auto kAll = [] {
+constexpr auto kEach = [] {
   std::array<Values, std::size(kNames)> all{};
   for (size_t i = 0; i < all.size(); ++i) all[i] = Values(i);
   return all;
 }();
-static_assert(kAll.back() == Values::kTail);
+constexpr std::span<const Values> kAll = std::span(kEach).first<size_t(Values::kTail) + 1>();
+constexpr std::span<const Values> kProducts = std::span(kEach).subspan<kAll.size()>();
+static_assert(kProducts.front() == Values::kProductTies && kProducts.back() == Values::kBrink);
 
 /// The classes with structure along a line.
 constexpr Values kWithLines[] = {
     Values::kCancel,       Values::kCancelHuge,    Values::kHalfway,        Values::kNan,
     Values::kInfinity,     Values::kInfinities,    Values::kTies,           Values::kConstant,
     Values::kCancelSlowly, Values::kCancelByTurns, Values::kCancelModerate, Values::kLateInfinity};
-bool has_lines(Values v) { return std::ranges::find(kWithLines, v) != std::end(kWithLines); }
-
-uint64_t line_hash(const Fill& how, int64_t line) {
-  return philox_bits(how.seed ^ 0x6c696e65, uint64_t(line));
+bool has_lines(Values v) {
+  return is_for_products(v) || std::ranges::find(kWithLines, v) != std::end(kWithLines);
 }
 
 // --- Bits to elements without structure ----------------------------------------------------------
-
-/// 0 … 30, each half as likely as the one before. Exact: a power of two becomes a float.
-inline uint32_t geometric(uint32_t bits) {
-  const int32_t x = int32_t((bits & 0x3fffffff) | 0x40000000);
-  return (std::bit_cast<uint32_t>(float(x & -x)) >> 23) - 127;
-}
-
-/// `count` exponent fields from `first` on.
-struct Fields {
-  uint32_t first, count;
-};
-
-template <class T>
-struct Make {
-  using F = FloatBits<T>;
-  static constexpr bool kIsSingle = sizeof(T) == 4;
-
-  static T assemble(uint64_t r, uint32_t field) {
-    using Bits = typename F::Bits;
-    return std::bit_cast<T>(
-        Bits((Bits(r) & (F::kSign | F::kMantissaMask)) | Bits{field} << F::kMantissaBits));
-  }
-  static T within(uint64_t r, Fields single, Fields both) {
-    if constexpr (kIsSingle)
-      return assemble(r, single.first + uint32_t((r >> 32) * single.count >> 32));
-    else
-      return assemble(r, both.first + ((uint32_t(r >> 52) & 0x7ff) * both.count >> 11));
-  }
-  static T uniform(uint64_t r) {
-    if constexpr (kIsSingle)
-      return assemble(r, 126 - geometric(uint32_t(r >> 32)));
-    else
-      return assemble(r, 1022 - geometric((uint32_t(r >> 52) & 0x7ff) | 0x400));
-  }
-  static T wide(uint64_t r) { return within(r, {7, 240}, {123, 1800}); }
-  static T mixed(uint64_t r) { return within(r, {0, 255}, {0, 2047}); }
-  static T moderate(uint64_t r) { return within(r, {97, 60}, {993, 60}); }
-  static T huge(uint64_t r) { return within(r, {252, 3}, {2044, 3}); }
-  static T underflow(uint64_t r) { return within(r, {47, 12}, {478, 18}); }
-};
-
-inline int32_t small_integer(uint64_t r) { return int32_t((r >> 32) * 17 >> 32) - 8; }
 
 template <class T>
 T extreme(uint64_t r) {
@@ -168,18 +127,12 @@ void make_block(Values v, const uint64_t* bits, Bits128* out) {
 
 // --- Elements of structured lines ----------------------------------------------------------------
 
-struct Place {
-  int64_t line, position, length;
-};
-
 template <class T>
 struct Structured {
   const Fill& how;
   Place at;
   uint64_t hash = line_hash(how, at.line);
-  uint64_t random(int64_t position) const {
-    return philox_bits(how.seed, uint64_t(at.line * at.length + position));
-  }
+  uint64_t random(int64_t position) const { return element_bits(how, at, position); }
 
   T magnitude(uint64_t r, int64_t p, int64_t half) const {
     constexpr int64_t kSlowest = sizeof(T) == 4 ? 100 : 300, kBias = sizeof(T) == 4 ? 127 : 1023;
@@ -255,6 +208,7 @@ struct Structured {
     if (how.values == Values::kTies) return tie();
     if (how.values == Values::kConstant) return plain_element<T>(Values::kUniform, hash);
     if constexpr (std::is_floating_point_v<T>) {
+      if (is_for_products(how.values)) return product_element<T>(how, at);
       switch (how.values) {
         case Values::kCancel:
         case Values::kCancelHuge:
@@ -367,12 +321,13 @@ void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
 }  // namespace
 
 std::span<const Values> all_values() { return kAll; }
+std::span<const Values> product_values() { return kProducts; }
 
 const char* name_of(Values values) { return kNames[size_t(values)]; }
 
 Values values_named(std::string_view name) {
   std::string list;
-  for (Values v : kAll) {
+  for (Values v : kEach) {
     if (name == name_of(v)) return v;
     list += list.empty() ? name_of(v) : std::string(", ") + name_of(v);
   }

@@ -1,5 +1,5 @@
-// The values that inputs are made of: twenty-two classes from friendly to nasty, each a pure
-// function of (seed, position), assembled from random bits without libm.
+// The values that inputs are made of: classes from friendly to nasty, each a pure function of
+// (seed, position), assembled from random bits without libm.
 //
 // Some classes have structure along a "line", which is what one result is made of: for reduce the
 // whole view, a row or a column; elsewhere a row.
@@ -39,9 +39,21 @@ enum class Values : uint32_t {
   kLone,           ///< uniform, and about one in 2^16 is the least denormal
   kLateInfinity,   ///< wide, an infinity at seven eighths of a line
   kTail,           ///< 1 ± 2^-10, and about one in 64 is smaller, of any exponent
+  // For products that are rounded once. The lines are the rows of the left operand (and of C) and
+  // the columns of the right one.
+  kProductTies,  ///< each result is an integer of one bit too many, or a hair beside one
+  kMirrored,     ///< rows (x, -x) by columns (y, y): the result is 0, or the little that is left
+  kInverse,  ///< rows of an integer matrix by columns of its inverse, along k scaled by powers of 2
+  kGraded,   ///< each row and column has an exponent of its own: f32 2^±60, f64 2^±500
+  kLoneHuge,  ///< uniform, one element of each row and column f32 2^60, f64 2^500
+  kBrink,     ///< the last product decides whether the result overflows; others cancel
 };
 
+/// The classes for all operations.
 std::span<const Values> all_values();
+/// The classes for products that are rounded once.
+std::span<const Values> product_values();
+constexpr bool is_for_products(Values values) { return values >= Values::kProductTies; }
 const char* name_of(Values values);
 /// The class of this name; throws std::invalid_argument with the list for an unknown one.
 Values values_named(std::string_view name);

@@ -13,7 +13,7 @@ namespace {
 TEST(cases, have_unique_names_and_seeds) {
   std::set<std::string> names;
   for (const Case& c : all_cases()) EXPECT_TRUE(names.insert(c.name).second) << c.name;
-  EXPECT_GE(names.size(), 2000u);
+  EXPECT_GE(names.size(), 9000u);
 }
 
 using Combination = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
@@ -36,6 +36,9 @@ TEST(cases, put_every_value_class_and_dtype_on_every_rung) {
       EXPECT_TRUE(seen.contains({0, dtype, oracle::name_of(values)})) << oracle::name_of(values);
       EXPECT_TRUE(seen.contains({2, dtype, oracle::name_of(values)})) << oracle::name_of(values);
     }
+  for (oracle::Values values : oracle::product_values())
+    for (const char* dtype : {"f32", "f64"})
+      EXPECT_TRUE(seen.contains({2, dtype, oracle::name_of(values)})) << oracle::name_of(values);
   for (const char* dtype : {"b8", "b16", "b32", "b64", "b128"})
     EXPECT_TRUE(seen.contains({1, dtype, "uniform"})) << dtype;
 }

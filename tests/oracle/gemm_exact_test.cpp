@@ -77,7 +77,9 @@ void compare_scalars_with_mpfr(uint32_t dtype) {
                                {3, -0.0},     {least, 1},     {1, 5 * least},     {most, -most},
                                {least, most}, {kInfinity, 1}, {-1, -kInfinity},   {kNan, 1},
                                {1, kNan},     {0, kNan},      {kInfinity, -most}, {-third, 0}};
-  for (Values values : all_values()) {
+  std::vector<Values> classes(all_values().begin(), all_values().end());
+  classes.insert(classes.end(), product_values().begin(), product_values().end());
+  for (Values values : classes) {
     uint64_t seed = 11;
     for (const auto& [alpha, beta] : scalars)
       compare_with_mpfr<T>(planned(dtype, 3, 7, 21, alpha, beta), values, ++seed);

@@ -86,7 +86,9 @@ TEST(values, cancelling_lines_sum_to_nearly_nothing_on_their_axis) {
 }
 
 TEST(values, do_not_depend_on_layout) {
-  for (Values values : all_values())
+  std::vector<Values> classes(all_values().begin(), all_values().end());
+  classes.insert(classes.end(), product_values().begin(), product_values().end());
+  for (Values values : classes)
     for (uint32_t dtype : {TRINE_F32, TRINE_F64, TRINE_I32, TRINE_U64, TRINE_B8, TRINE_B128}) {
       if (!suits(values, dtype)) continue;
       const size_t size = trine_dtype_size(dtype);
@@ -114,9 +116,66 @@ TEST(values, do_not_depend_on_the_shape_of_a_vector) {
   for (size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], gaps[2 * i]) << i;
 }
 
+/// The results of an exact product of T by T, and of one whose sums are f64 and are rounded again.
+template <class T>
+struct Products {
+  std::vector<T> once;
+  std::vector<double> sums;
+};
+template <class T>
+Products<T> products_of(Values values, int64_t k) {
+  constexpr int64_t kSide = 24;
+  Operation plan = plan_gemm(sizeof(T) == 4 ? TRINE_F32 : TRINE_F64, kSide, kSide, k);
+  std::get<trine_gemm>(plan).numerics = TRINE_EXACT;
+  HostOperation host(plan);
+  fill(host.op, values, 3);
+  const auto& g = std::get<trine_gemm>(host.op);
+  Products<T> found;
+  const T *a = static_cast<const T*>(g.a.memory), *b = static_cast<const T*>(g.b.memory);
+  for (int64_t e = 0; e < kSide * kSide; ++e) {
+    double sum = 0;
+    for (int64_t p = 0; p < k; ++p)
+      sum = std::fma(double(a[e / kSide * k + p]), double(b[p * kSide + e % kSide]), sum);
+    found.sums.push_back(sum);
+  }
+  reference(host.op);
+  const T* c = static_cast<const T*>(g.c.memory);
+  found.once.assign(c, c + kSide * kSide);
+  return found;
+}
+
+template <class T>
+void expect_hard_products() {
+  const auto count = [](const Products<T>& p, auto is) {
+    int64_t many = 0;
+    for (size_t e = 0; e < p.once.size(); ++e) many += is(p.once[e], p.sums[e]) ? 1 : 0;
+    return many;
+  };
+  const auto is_wrong = [](T once, double sum) { return once != T(sum); };
+  for (const int64_t k : {30, 41}) {
+    const Products<T> ties = products_of<T>(Values::kProductTies, k);
+    const Products<T> mirrored = products_of<T>(Values::kMirrored, k);
+    const Products<T> brink = products_of<T>(Values::kBrink, k);
+    EXPECT_GT(count(ties, is_wrong), 5);
+    EXPECT_GT(count(mirrored, is_wrong), 50);
+    EXPECT_GT(count(mirrored, [](T once, double) { return once == 0; }), 300);
+    EXPECT_GT(count(brink, [](T once, double) { return std::isinf(once); }), 50);
+    EXPECT_GT(count(brink, [](T x, double) { return !std::isinf(x) && std::abs(x) > 1; }), 50);
+    const Products<T> inverse = products_of<T>(Values::kInverse, k);
+    for (size_t e = 0; e < inverse.once.size(); ++e)
+      EXPECT_EQ(inverse.once[e], e / 24 == e % 24 ? 1 : 0) << e;
+    EXPECT_GT(count(products_of<T>(Values::kLoneHuge, k), is_wrong), sizeof(T) == 4 ? -1 : 0);
+    EXPECT_EQ(count(products_of<T>(Values::kGraded, k), [](T x, double) { return x != x; }), 0);
+  }
+}
+
+TEST(values, for_products_are_hard_for_f32) { expect_hard_products<float>(); }
+TEST(values, for_products_are_hard_for_f64) { expect_hard_products<double>(); }
+
 TEST(values, an_unknown_name_is_answered_with_the_list) {
   EXPECT_EQ(values_named("cancel_huge"), Values::kCancelHuge);
-  for (Values values : all_values()) EXPECT_EQ(values_named(name_of(values)), values);
+  for (const std::span<const Values> values : {all_values(), product_values()})
+    for (Values v : values) EXPECT_EQ(values_named(name_of(v)), v);
   try {
     values_named("uniformly");
     FAIL();

@@ -65,6 +65,14 @@ oracle::Operation random_gemm(Dice& dice) {
   }
   dice.lay_apart(op.c, int(dice.below(2)), 1);
   if (dice.once_in(6)) op.flags = TRINE_CONTINUES, op.beta = {};
+  if (!trine_continues(&op) && dice.once_in(3)) {
+    op.numerics = TRINE_EXACT;
+    if (dtype != TRINE_I32 && dice.once_in(2)) {
+      const double tiny = dtype == TRINE_F32 ? 0x1p-140 : 0x1p-1060;
+      op.alpha = oracle::scalar_of(dtype, dice.pick({0.1, -0.7, 1e30, tiny}));
+      op.beta = oracle::scalar_of(dtype, dice.pick({0.0, 1.0 / 3, -1e30, tiny}));
+    }
+  }
   return op;
 }
 
@@ -94,8 +102,11 @@ Case random_case(uint64_t seed) {
   const uint32_t dtype = oracle::operands(plan).front().dtype;
   for (const oracle::Values v : oracle::all_values())
     if (oracle::suits(v, dtype)) values.push_back(v);
+  const auto* const g = std::get_if<trine_gemm>(&plan);
+  const bool gemm = g != nullptr;
+  if (gemm && trine_is_exact(g))
+    for (const oracle::Values v : oracle::product_values()) values.push_back(v);
   detail::List list;
-  const bool gemm = std::holds_alternative<trine_gemm>(plan);
   Case c = list.add(plan, "random", dice.pick(values),
                     {.rungs = dice.once_in(24) ? Rungs::kLadder : Rungs::kDefault,
                      .hostile_environment = dice.once_in(8),

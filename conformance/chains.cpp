@@ -37,6 +37,7 @@ Moves::Outcome Moves::chain(uint64_t seed) {
   oracle::Operation plan = detail::random_gemm(dice);
   auto& g = std::get<trine_gemm>(plan);
   g.beta = {};
+  g.numerics = TRINE_REPRODUCIBLE;  // an exact product has no parts
   const uint64_t capabilities = device_.facts().capabilities;
   const bool can = (capabilities & TRINE_CAN_REPRODUCE) != 0 &&
                    (g.dtype != TRINE_F64 || (capabilities & TRINE_CAN_F64) != 0);

@@ -24,21 +24,20 @@ HWY_INLINE V step(D d, V a, V b, V c) {
   }
 }
 
-// All of k, of result (i, j), in a Chain: of accurate products double, else T.
-template <class Chain, class T>
-HWY_INLINE Chain chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
-  Chain acc = p.begin(i, j);
-  for (int64_t k = 0; k < p.depth(); ++k)
-    acc = step(Chain(*p.a.at(i, k)), Chain(*p.b.at(k, j)), acc);
+// All of k, of result (i, j).
+template <class T>
+HWY_INLINE T chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
+  T acc = p.begin(i, j);
+  for (int64_t k = 0; k < p.depth(); ++k) acc = step(*p.a.at(i, k), *p.b.at(k, j), acc);
   return acc;
 }
 
-// alpha (acc + 0) + beta c, rounded once. Adding +0 turns a chain's -0 into +0, so that padding is
+// alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is
 // invisible.
-template <class T, class Chain>
-HWY_INLINE void finish(const gemm::Problem<T>& p, Chain acc, T* c) {
-  const Chain t = p.product ? Chain(p.alpha) * (acc + Chain(0)) : Chain(0);
-  *c = T(p.reads_c ? step(Chain(p.beta), Chain(*c), t) : t);
+template <class T>
+HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
+  const T t = p.product ? p.alpha * (acc + T(0)) : T(0);
+  *c = p.reads_c ? step(p.beta, *c, t) : t;
 }
 
 // The first part of that, in every lane.
@@ -78,8 +77,8 @@ void continue_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t colu
   }
 }
 
-template <class S, class T>
-void finish_row(const gemm::Problem<S>& p, int64_t i, int64_t j0, int64_t columns,
+template <class T>
+void finish_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns,
                 const T* chains) {
   for (int64_t j = 0; j < columns; ++j) finish(p, chains[j], p.c.at(i, j0 + j));
 }

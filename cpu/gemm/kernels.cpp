@@ -9,6 +9,8 @@
 
 #include "gemm/chain-inl.hpp"
 #include "gemm/pack-inl.hpp"
+
+#include "gemm/exact-inl.hpp"
 #include "gemm/tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,14 +33,17 @@ constexpr auto pack_panel() {
 constexpr int kMostVectors = 3;
 using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
 using LowHeights = std::integer_sequence<int, 1, 2, 4, 8>;
+using PairHeights = std::integer_sequence<int, 1, 2, 4, 6>;  // with two accumulators a result
 #elif HWY_TARGET == HWY_AVX2  // 16 registers: 12 accumulators, 2 of B, 1 broadcast
 constexpr int kMostVectors = 2;
 using Heights = std::integer_sequence<int, 1, 2, 4, 6>;
 using LowHeights = Heights;
+using PairHeights = std::integer_sequence<int, 1, 2>;
 #else
 constexpr int kMostVectors = 2;
 using Heights = std::integer_sequence<int, 1, 2, 4>;
 using LowHeights = Heights;
+using PairHeights = std::integer_sequence<int, 1, 2>;
 #endif
 
 template <class T>
@@ -73,9 +78,7 @@ constexpr typename gemm::Kernels<T>::FoursFunction fours() {
 template <class T, From kFrom = From::kPanels, int... kHeights>
 constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>) {
   constexpr int kVectors = 2, kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  return {{{kHeights...}, sizeof...(kHeights)},
-          kVectors * kLanes,
-          kLanes,
+  return {{{{kHeights...}, sizeof...(kHeights)}, kVectors * kLanes, kLanes},
           {compute_tile<kHeights, kVectors, kFrom, T>...},
           {compute_tile<kHeights, 1, kFrom, T>...},
           kMostVectors,
@@ -86,20 +89,41 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           multiply_across<T>,
           multiply_along<T>,
           multiply_one<T>,
-          finish_row<float, double>,
           fours<T>()};
 }
 
+// Tiles of chains in f64, for f32.
+template <int... kHeights>
+constexpr gemm::ExactKernels<float> exact_chains(std::integer_sequence<int, kHeights...>) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<double>()));
+  return {{{{kHeights...}, sizeof...(kHeights)}, 2 * kLanes, kLanes},
+          {compute_tile<kHeights, 2, From::kPanels, double>...},
+          {compute_tile<kHeights, 1, From::kPanels, double>...},
+          pack_measured<float>,
+          finish_exact<float>};
+}
+// Tiles of chains of pairs, for f64.
+template <int... kHeights>
+constexpr gemm::ExactKernels<double> exact_pairs(std::integer_sequence<int, kHeights...>) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<double>()));
+  return {{{{kHeights...}, sizeof...(kHeights)}, 2 * kLanes, kLanes},
+          {compute_pairs<kHeights, 2>...},
+          {compute_pairs<kHeights, 1>...},
+          pack_measured<double>,
+          finish_exact<double>};
+}
+
 const gemm::AllKernels& all_kernels() {
-  static constexpr gemm::AllKernels kAll{kernels_with<float>(Heights()),
-                                         kernels_with<double>(Heights()),
-                                         kernels_with<std::uint32_t>(Heights())};
+  static constexpr gemm::AllKernels kAll{
+      kernels_with<float>(Heights()), kernels_with<double>(Heights()),
+      kernels_with<std::uint32_t>(Heights()), exact_chains(Heights()), exact_pairs(PairHeights())};
 #if HWY_TARGET <= HWY_AVX3
   // Intel's 32-bit multiplication is two instructions, so halves of 16 bits are faster there; AMD's
   // is one. 24 accumulators, 4 of B, 2 broadcasts.
   static constexpr gemm::AllKernels kByHalves{
       std::get<0>(kAll), std::get<1>(kAll),
-      kernels_with<std::uint32_t, From::kHalves>(std::integer_sequence<int, 1, 2, 4, 6>())};
+      kernels_with<std::uint32_t, From::kHalves>(std::integer_sequence<int, 1, 2, 4, 6>()),
+      std::get<3>(kAll), std::get<4>(kAll)};
   static const bool by_halves = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512vnni");
   if (by_halves) return kByHalves;
 #endif

@@ -1,7 +1,9 @@
 // naive: the definition. One result at a time, k ascending, in the order i, j, k; threads share
-// rows. It is what the other rungs are measured against, and it needs nothing.
+// rows. It is what the other rungs are measured against, and it needs nothing. An exact product
+// adds each result's terms in a superaccumulator.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/naive.cpp"
+#include "gemm/exact_element.hpp"
 #include "gemm/rungs.hpp"
 #include "simd.hpp"
 
@@ -11,14 +13,19 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-template <class Chain, class T>
-void compute_row(const gemm::Problem<T>& p, int64_t i) {
-  for (int64_t j = 0; j < p.n; ++j) finish(p, chain<Chain>(p, i, j), p.c.at(i, j));
-}
-
 void naive_row(const trine_gemm& op, int64_t batch, int64_t i) {
-  gemm::visit_types(
-      op, [&]<class Chain, class T>() { compute_row<Chain>(gemm::problem<T>(op, batch), i); });
+  gemm::visit_dtype(op.dtype, [&]<class T>() {
+    const gemm::Problem<T> p = gemm::problem<T>(op, batch);
+    for (int64_t j = 0; j < p.n; ++j) {
+      if constexpr (hwy::IsFloat<T>()) {
+        if (trine_is_exact(&op)) {
+          *p.c.at(i, j) = gemm::exact_element(p, i, j);
+          continue;
+        }
+      }
+      finish(p, chain(p, i, j), p.c.at(i, j));
+    }
+  });
 }
 
 }  // namespace

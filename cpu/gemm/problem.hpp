@@ -16,6 +16,7 @@ struct Matrix {
   std::int64_t row_stride, col_stride;
 
   T* at(std::int64_t i, std::int64_t j) const { return data + i * row_stride + j * col_stride; }
+  Matrix from(std::int64_t i, std::int64_t j) const { return {at(i, j), row_stride, col_stride}; }
   Matrix transposed() const { return {data, col_stride, row_stride}; }
 };
 
@@ -104,13 +105,6 @@ decltype(auto) visit_dtype(std::uint32_t dtype, Visit&& visit) {
   if (dtype == TRINE_F32) return visit.template operator()<float>();
   if (dtype == TRINE_F64) return visit.template operator()<double>();
   return visit.template operator()<std::uint32_t>();
-}
-
-// Calls visit.operator()<T, S>() with the types of the chains and of the elements.
-template <class Visit>
-decltype(auto) visit_types(const trine_gemm& op, Visit&& visit) {
-  if (trine_is_exact(&op) && op.dtype == TRINE_F32) return visit.template operator()<double, float>();
-  return visit_dtype(op.dtype, [&]<class T>() { return visit.template operator()<T, T>(); });
 }
 
 }  // namespace trine::cpu::gemm

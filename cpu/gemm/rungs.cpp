@@ -23,15 +23,17 @@ double products(const trine_gemm& op) {
 // With vectors, but not always with all of their lanes.
 double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 
-// An estimate: one thread does 80 multiply-adds of f32 in a nanosecond, 23 of i32 in place, and
-// needs 12 ns for the beginning and end of each product. Products of 11 us or more, and batches of
-// 22, wake threads, although they gain less than waking costs, because the next call finds the
-// threads awake (docs/decisions/products-on-cpus.md). Shorter products lose by it, and so does one
-// tile. kLongEnough is more than twice the longest hand-over (kMost in executor.cpp).
+// An estimate: one thread does 80 multiply-adds of f32 in a nanosecond, 40 of f64 and of exact f32,
+// 10 of exact f64, 23 of i32 in place, and needs 12 ns for the beginning and end of each product.
+// Products of 11 us or more, and batches of 22, wake threads, although they gain less than waking
+// costs, because the next call finds the threads awake (docs/decisions/products-on-cpus.md).
+// Shorter products lose by it, and so does one tile. kLongEnough is more than twice the longest
+// hand-over (kMost in executor.cpp).
 double packed_nanoseconds(const trine_gemm& op, int threads) {
   constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
-  const uint32_t bytes = trine_is_exact(&op) ? 8 : trine_dtype_size(op.dtype);
-  const double each = op.dtype == TRINE_I32 ? 0.043 : bytes / 4.0 * 0.0125;
+  const double exact = !trine_is_exact(&op) ? 1 : op.dtype == TRINE_F32 ? 2 : 4;
+  const double each =
+      op.dtype == TRINE_I32 ? 0.043 : trine_dtype_size(op.dtype) / 4.0 * 0.0125 * exact;
   const double all = each * products(op) + 12 * double(op.c.batch);
   const bool wakes = threads > 1 && all > kWorthWaking * std::min(double(op.c.batch), 2.0) &&
                      !gemm::is_one_tile(op);

@@ -248,6 +248,17 @@ void compute_tile(const gemm::Tile<T>& tile) {
   else
     add_in_place<kRows, kVectors, kFrom>(tile, mask, acc);
 
+  if (kPacked && tile.plus != nullptr) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      if (r >= tile.rows) break;
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) {
+        const T* const plus = tile.plus + r * tile.to_stride + v * kLanes;
+        acc[r][v] = hn::Add(acc[r][v], load_lanes(d, mask[v], plus));
+      }
+    }
+  }
   if (kFrom == From::kWholePlace && tile.last && !tile.reads_c && tile.skip == 0)
     return finish_tile<kRows, kVectors, kFrom, false>(tile, mask, acc);
 #pragma GCC unroll 16

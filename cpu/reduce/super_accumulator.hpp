@@ -1,7 +1,7 @@
-// An exact sum of anything a reduction can meet: a fixed-point number from 2^-2304 to 2^2176 in
-// limbs 32 bits apart. A limb is two signed integers of 64 bits, so that a term is one addition of
-// a pair to one limb, and the spare bits hold carries until they are propagated (after R. Neal,
-// "Fast exact summation using small and large superaccumulators", 2015).
+// An exact sum of anything that an operation can meet: a fixed-point number in limbs 32 bits apart,
+// for reductions from 2^-2304 to 2^2176. A limb is two signed integers of 64 bits, so that a term
+// is one addition of a pair to one limb, and the spare bits hold carries until they are propagated
+// (after R. Neal, "Fast exact summation using small and large superaccumulators", 2015).
 //
 // It is the certain fallback behind the vector kernels, and the state in which partial sums
 // meet: merging is exact, so the order of the parts can't matter. Only limbs that were touched are
@@ -22,9 +22,11 @@ namespace trine::cpu {
 __extension__ typedef __int128 Wide;
 __extension__ typedef unsigned __int128 UnsignedWide;
 
-class SuperAccumulator {
+// Limb i weighs 2^(32 i + kLowest).
+template <int kLowestBit, int kLimbs>
+class Accumulator {
  public:
-  static constexpr int kLowest = -2304;
+  static constexpr int kLowest = kLowestBit;
 
   // low + high * 2^kHigh. A term below 2^57, moved by up to 31 places, adds less than 2^47 to each.
   struct alignas(16) Limb {
@@ -51,8 +53,8 @@ class SuperAccumulator {
     limb.high += static_cast<std::int64_t>(moved >> Limb::kHigh);
   }
 
-  // The limbs, limb i of which weighs 2^(32 i + kLowest). The caller adds at most `terms` terms
-  // below 2^53 to those that weigh from 2^lowest to 2^highest.
+  // The limbs. The caller adds at most `terms` terms below 2^53 to those that weigh from 2^lowest to
+  // 2^highest.
   Limb* limbs_for(int lowest, int highest, std::uint32_t terms) {
     touch((lowest - kLowest) >> 5, (highest - kLowest) >> 5);
     if (adds_ + terms > kAddsBeforeCarry) carry();
@@ -69,23 +71,30 @@ class SuperAccumulator {
     add(parts.negative ? -magnitude : magnitude, parts.exponent + exponent);
   }
 
-  // The exact product of any two doubles, 106 bits wide at most.
-  void add_product(double x, double y) {
+  // The exact product of any two doubles, 106 bits wide at most, times 2^exponent.
+  void add_product(double x, double y, int exponent = 0) {
     const Parts a(x), b(y);
     if (!std::isfinite(x) || !std::isfinite(y)) return note_special(x * y);
     const auto product = static_cast<UnsignedWide>(a.magnitude) * b.magnitude;
     if (product == 0) return;
     const int sign = a.negative != b.negative ? -1 : 1;
-    const int exponent = a.exponent + b.exponent;
+    exponent += a.exponent + b.exponent;
     add(sign * static_cast<std::int64_t>(product & 0xffffffffffffff), exponent);
     add(sign * static_cast<std::int64_t>(product >> 56), exponent + 56);
+  }
+
+  // `factor` times another sum. An infinite factor times an exact zero is NaN.
+  template <class Other>
+  void add_multiple(double factor, Other& other) {
+    if (!std::isfinite(factor) || other.is_special()) return note_special(factor * other.sign());
+    other.each_limb([&](double limb, int exponent) { add_product(factor, limb, exponent); });
   }
 
   void note_special(double x) {
     flags_ |= std::isnan(x) ? kNan : x > 0 ? kPlusInfinity : kMinusInfinity;
   }
 
-  void merge(SuperAccumulator& other) {
+  void merge(Accumulator& other) {
     flags_ |= other.flags_;
     if (other.last_ < 0) return;
     other.carry();
@@ -94,11 +103,32 @@ class SuperAccumulator {
     for (int i = other.first_; i <= other.last_; ++i) limb_[i].low += other.limb_[i].low;
   }
 
+  // Whether the sum is an infinity or NaN.
+  bool is_special() const { return flags_ != 0; }
+  bool is_nan() const { return flags_ & kNan || flags_ == (kPlusInfinity | kMinusInfinity); }
+
+  // -1, 0 or 1, or the infinity or NaN that the sum is.
+  double sign() {
+    if (flags_) return round<double>();
+    double leading = 0;
+    each_limb([&](double limb, int) { leading = limb != 0 ? limb : leading; });
+    return leading < 0 ? -1 : leading > 0;
+  }
+
+  // Calls visit(limb, exponent) with the numbers limb * 2^exponent that add up to a finite sum, in
+  // ascending order.
+  template <class Visit>
+  void each_limb(Visit&& visit) {
+    carry();
+    for (int i = first_; i <= last_; ++i)
+      visit(static_cast<double>(limb_[i].low), 32 * i + kLowest);
+  }
+
   // The sum, rounded once to nearest, ties to even. An exact zero is +0.
   template <class R>
   R round() {
     using L = std::numeric_limits<R>;
-    if (flags_ & kNan || flags_ == (kPlusInfinity | kMinusInfinity)) return L::quiet_NaN();
+    if (is_nan()) return L::quiet_NaN();
     if (flags_) return flags_ & kPlusInfinity ? L::infinity() : -L::infinity();
     if (last_ < 0) return 0;
     carry();
@@ -112,9 +142,8 @@ class SuperAccumulator {
   // The state in the contract's words. `minus_zeros`: nothing but -0 was added.
   void store(std::uint64_t* state, bool minus_zeros) {
     carry();
-    const bool nan = flags_ & kNan || flags_ == (kPlusInfinity | kMinusInfinity);
     state[0] = TRINE_EXACT_ANY | (minus_zeros ? 0 : TRINE_EXACT_NOT_MINUS_ZERO) |
-               (nan ? std::uint32_t{TRINE_EXACT_NAN} : flags_);
+               (is_nan() ? std::uint32_t{TRINE_EXACT_NAN} : flags_);
     constexpr int kFirst = (TRINE_EXACT_LOWEST - kLowest) / 32;
     for (int w = 1; w < TRINE_EXACT_WORDS; ++w) {
       const int i = kFirst + 2 * (w - 1);
@@ -123,7 +152,6 @@ class SuperAccumulator {
   }
 
  private:
-  static constexpr int kLimbs = 141;
   static constexpr std::uint32_t kAddsBeforeCarry = 1u << 15;
   static constexpr std::uint64_t kFraction = (std::uint64_t(1) << 52) - 1;
   enum : std::uint32_t {
@@ -183,7 +211,7 @@ class SuperAccumulator {
 
   // A carried sum without its sign.
   struct Magnitude {
-    const SuperAccumulator& sum;
+    const Accumulator& sum;
     int lowest;  // the first limb that isn't zero, or the last one
     bool negative;
 
@@ -236,7 +264,9 @@ class SuperAccumulator {
   int first_ = 0, last_ = -1;  // the touched limbs
   std::uint32_t flags_ = 0;
   std::uint32_t adds_ = 0;
-  Limb limb_[kLimbs];  // limb i weighs 2^(32 i + kLowest)
+  Limb limb_[kLimbs];
 };
+
+using SuperAccumulator = Accumulator<-2304, 141>;
 
 }  // namespace trine::cpu

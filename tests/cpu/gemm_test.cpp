@@ -15,6 +15,7 @@
 #include "backends/kit/bits.hpp"
 #include "enclosed.hpp"
 #include "gemm/kernels.hpp"
+#include "oracle/gemm.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
 
@@ -93,9 +94,8 @@ T chain_step(T a, T b, T c) {
     return std::fma(a, b, c);
 }
 
-// The content that C's memory should have afterwards, guards included. For accurate products Chain
-// is double, else T.
-template <class Chain, class T>
+// The content that C's memory should have afterwards, guards included.
+template <class T>
 std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta,
                         bool continues) {
   std::vector<T> result = c.memory;
@@ -103,15 +103,15 @@ std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T 
     for (std::int64_t i = 0; i < c.view.rows; ++i) {
       for (std::int64_t j = 0; j < c.view.cols; ++j) {
         T& out = c.at(result, x, i, j);
-        Chain t = 0;
+        T t = 0;
         if (alpha != T(0) && (a.view.cols > 0 || continues)) {
           if (continues) t = out;
           for (std::int64_t k = 0; k < a.view.cols; ++k) {
-            t = chain_step<Chain>(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
+            t = chain_step<T>(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
           }
-          t = Chain(alpha) * (t + Chain(0));
+          t = alpha * (t + T(0));
         }
-        out = T(beta == T(0) ? t : chain_step<Chain>(beta, out, t));
+        out = beta == T(0) ? t : chain_step<T>(beta, out, t);
       }
     }
   }
@@ -132,14 +132,14 @@ struct Case {
   double alpha = 1, beta = 0;
   bool smallest = false;   // blocks and tiles, instead of the defaults
   bool continues = false;  // its chains begin at C
-  bool accurate = false;   // of f32: they are f64
+  bool exact = false;      // each element is rounded once
 
   std::string text() const {
     return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " batch " +
            std::to_string(batch) + " layouts " + std::to_string(int(a)) + std::to_string(int(b)) +
            std::to_string(int(c)) + " alpha " + std::to_string(alpha) + " beta " +
            std::to_string(beta) + (smallest ? " smallest blocks" : "") +
-           (continues ? " continued" : "") + (accurate ? " accurate" : "");
+           (continues ? " continued" : "") + (exact ? " exact" : "");
   }
 };
 
@@ -165,9 +165,27 @@ struct Call {
         want(wanted()) {}
 
   std::vector<T> wanted() {
-    if constexpr (std::is_same_v<T, float>)
-      if (x.accurate) return expected<double>(a, b, c, alpha, beta, false);
-    return expected<T>(a, b, c, alpha, beta, x.continues);
+    if (!x.exact) return expected<T>(a, b, c, alpha, beta, x.continues);
+    std::vector<T> result = c.memory;
+    oracle::reference(descriptor(result.data()));
+    return result;
+  }
+
+ public:
+  // The call on C in this memory.
+  trine_gemm descriptor(T* memory) const {
+    trine_gemm op{};
+    op.size = sizeof op;
+    op.numerics = x.exact ? TRINE_EXACT : TRINE_REPRODUCIBLE;
+    op.dtype = dtype_of<T>();
+    std::memcpy(&op.alpha, &alpha, sizeof alpha);
+    std::memcpy(&op.beta, &beta, sizeof beta);
+    op.a = a.view;
+    op.b = b.view;
+    op.c = c.view;
+    op.c.memory = memory;
+    op.flags = x.continues ? TRINE_CONTINUES : 0;
+    return op;
   }
 };
 
@@ -175,17 +193,7 @@ template <class T>
 void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   const Case& x = call.x;
   std::vector<T> memory = call.c.memory;
-  trine_gemm op{};
-  op.size = sizeof op;
-  op.numerics = x.accurate ? TRINE_EXACT : TRINE_REPRODUCIBLE;
-  op.dtype = dtype_of<T>();
-  std::memcpy(&op.alpha, &call.alpha, sizeof call.alpha);
-  std::memcpy(&op.beta, &call.beta, sizeof call.beta);
-  op.a = call.a.view;
-  op.b = call.b.view;
-  op.c = call.c.view;
-  op.c.memory = memory.data();
-  op.flags = x.continues ? TRINE_CONTINUES : 0;
+  const trine_gemm op = call.descriptor(memory.data());
   if (trine_untaken(rung.row.takes, &op) || (rung.refuses && rung.refuses(op, nullptr))) return;
 
   std::vector<std::int64_t> parameters;
@@ -212,15 +220,15 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
 // With beta = 0 also as the continuation of a chain.
 template <class T>
 void check_all(const Case& x) {
-  if (x.beta == 0 && !x.continues && !x.accurate) {
+  if (x.beta == 0 && !x.continues && !x.exact) {
     Case continued = x;
     continued.continues = true;
     check_all<T>(continued);
   }
-  if (std::is_same_v<T, float> && !x.continues && !x.accurate) {
-    Case accurate = x;
-    accurate.accurate = true;
-    check_all<T>(accurate);
+  if (std::is_floating_point_v<T> && !x.continues && !x.exact) {
+    Case exact = x;
+    exact.exact = true;
+    check_all<T>(exact);
   }
   const Call<T> call(x);
   Serial serial;

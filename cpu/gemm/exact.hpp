@@ -1,0 +1,17 @@
+// micro_kernel's way for exact products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rung.hpp"
+
+namespace trine::cpu::gemm {
+
+std::size_t exact_workspace_bytes(const trine_gemm& op, std::int64_t k_block);
+
+// Computes a matrix of a batch.
+void multiply_exactly(const trine_gemm& op, std::int64_t batch, std::int64_t k_block,
+                      std::byte* workspace, Parallel& parallel);
+
+}  // namespace trine::cpu::gemm

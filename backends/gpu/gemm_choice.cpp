@@ -183,6 +183,10 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const bool widens = trine_is_exact(&op);
   Preferred wishes;
+  if (widens && op.dtype == TRINE_F64) {
+    wishes.add(variant_named("bounded"), 0, "bounded: chains of pairs of f64, rounded once");
+    return wishes;
+  }
   if (target.backend == kOpencl && target.is_cpu() && !widens) {
     wishes.add(variant_named("private_tile"), 0,
                "private_tile: on a CPU a work-item is a loop, vectors hold the tile");
@@ -227,7 +231,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     wishes.add(variant_named(by_time[i].second->rung), by_time[i].second->value,
                reason(*by_time[i].second, target.facts->compute_units));
   if (widens)
-    wishes.add(variant_named("widened"), 0, "widened: chains in f64, of f32, without tensor cores");
+    wishes.add(variant_named("bounded"), 0, "bounded: chains in f64, of f32, without tensor cores");
   else
     wishes.add(variant_named("naive"), 0, "naive: the device is too small for tiles");
   return wishes;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "backends/gpu/gemm_exact.hpp"
 #include "backends/gpu/gemm_launch.hpp"
 #include "backends/gpu/gemm_self_check.hpp"
 #include "backends/gpu/gemm_tiles.hpp"
@@ -25,13 +26,13 @@ Group role_group(const RoleTile& tile) {
   return {kRung.rows(tile), kRung.cols(tile), 32 * tile.warps_down * tile.warps_across + kCopiers};
 }
 
-/// The launch of a tile whose panels take `elements` of local memory a stage; none if C is empty.
+/// The launch of a tile whose panels take `stage_elements` of local memory a stage.
 template <const RoleTiles& kRung>
-void add_role_tiles(const trine_gemm& op, const Problem& p, const RoleTile& tile,
-                    int64_t stage_elements, Plan& plan) {
-  if (p.empty()) return;
-  add_tiles(plan, op, p, role_group<kRung>(tile)).dynamic_local_bytes =
-      static_cast<uint32_t>(tile.stages * stage_elements * p.element);
+Launch& add_role_tiles(const trine_gemm& op, const Problem& p, const RoleTile& tile,
+                       int64_t stage_elements, Plan& plan) {
+  Launch& launch = add_tiles(plan, op, p, role_group<kRung>(tile));
+  launch.dynamic_local_bytes = static_cast<uint32_t>(tile.stages * stage_elements * p.element);
+  return launch;
 }
 
 /// Why the device or the call isn't for a tile, apart from its dtype.
@@ -73,7 +74,7 @@ void warp_plan(const Request& request, Plan& plan) {
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = p.continues ? 1 : 0;
   const int64_t lanes = kWarpRung.rows(tile) + kWarpRung.cols(tile) + 2 * kPadding;
-  add_role_tiles<kWarpRung>(op, p, tile, tile.depth * lanes, plan);
+  if (!p.empty()) add_role_tiles<kWarpRung>(op, p, tile, tile.depth * lanes, plan);
 }
 
 void plan_warp_check(const Target& target, void* input, void* output, Plan& plan) {
@@ -92,9 +93,9 @@ constexpr trine_parameter kTensorParameters[] = {{sizeof(trine_parameter), std::
                                                   std::size(kTensorTiles) - 1, "tile",
                                                   kTensorTileNames.data()}};
 constexpr const char* kDouble[] = {"double"};
-constexpr const char* kDoubleOrAccurate[] = {"double", "float"};
+constexpr const char* kDoubleOrExact[] = {"double", "float"};
 constexpr Macro kTensorMacros[] = {
-    {"T", kDoubleOrAccurate},
+    {"T", kDoubleOrExact},
     {"TILE", kTensorTileNames, kTensorConstants, role_constant<kTensorTiles>},
     {"LAYOUT", kLayouts},
     {"ODD", kNoYes},
@@ -137,11 +138,12 @@ int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int6
 const char* tensor_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
   const RoleTile& tile = tile_of<kTensorRung>(request);
-  const bool widens = trine_is_exact(&op) && op.dtype == TRINE_F32;
-  if (op.dtype != TRINE_F64 && !widens)
+  if (trine_is_exact(&op) != (op.dtype == TRINE_F32) || op.dtype == TRINE_I32)
     return "tensor_specialized is for f64, and for f32 of numerics exact";
-  if (widens && (tile.forms & kWidens) == 0) return "of f32 there are all tiles but 128x56";
-  return role_refuses<kTensorRung>(request, tile);
+  if (op.dtype == TRINE_F64) return role_refuses<kTensorRung>(request, tile);
+  if ((tile.forms & kWidens) == 0) return "exact f32 has no such tile";
+  const char* why = role_refuses<kTensorRung>(request, tile);
+  return why ? why : refuse_exact(request);
 }
 
 void tensor_plan(const Request& request, Plan& plan) {
@@ -159,8 +161,14 @@ void tensor_plan(const Request& request, Plan& plan) {
   const auto panel = [&](int64_t size) {
     return widens ? widened_panel(size) : tensor_panel(size, tile.depth, odd);
   };
-  add_role_tiles<kTensorRung>(op, p, tile,
-                              panel(kTensorRung.rows(tile)) + panel(kTensorRung.cols(tile)), plan);
+  const auto add = [&](const Problem&) -> Launch& {
+    return add_role_tiles<kTensorRung>(
+        op, p, tile, panel(kTensorRung.rows(tile)) + panel(kTensorRung.cols(tile)), plan);
+  };
+  if (widens)
+    plan_exact(request, plan, add);
+  else if (!p.empty())
+    add(p);
 }
 
 template <int32_t kTile, int kOdd>
@@ -358,6 +366,7 @@ constexpr Variant kVariants[] = {
      .exists = tensor_exists,
      .refuses = tensor_refuses,
      .takes = TRINE_CONTINUES | TRINE_TAKES_EXACT,
+     .workspace_bytes = exact_workspace,
      .plan = tensor_plan,
      .self_checks = kTensorChecks,
      .begins_early = true,

@@ -17,6 +17,7 @@ constexpr const char* kTooMany =
 
 constexpr const char* kTypes[] = {"float", "double", "int"};
 constexpr const char* kFloat[] = {"float"};
+constexpr const char* kFloats[] = {"float", "double"};
 [[noreturn]] inline void fail_without_kernel(uint32_t dtype) {
   kit::fail(TRINE_UNSUPPORTED, "gemm has no kernel for dtype %u", dtype);
 }
@@ -81,20 +82,25 @@ inline int64_t tiles_of(const Problem& p, const Group& group) {
   return divide_up(p.m, group.tile_m) * divide_up(p.n, group.tile_n) * p.batch;
 }
 
-/// The launch of a kernel with GEMM_ARGUMENTS, a group for each tile of C.
-inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, const Group& group) {
-  const int64_t tiles_m = divide_up(p.m, group.tile_m), tiles_n = divide_up(p.n, group.tile_n);
-  Launch& launch = plan.add(0);
-  launch.grid[0] = static_cast<uint32_t>(tiles_of(p, group));
-  const bool flat = group.across == 0;
-  launch.block[0] = static_cast<uint32_t>(flat ? group.threads : group.across);
-  launch.block[1] = static_cast<uint32_t>(flat ? 1 : group.threads / group.across);
+/// GEMM_ARGUMENTS.
+inline void push_product(Launch& launch, const trine_gemm& op, const Problem& p, int64_t tiles_m,
+                         int64_t tiles_n) {
   push_operand(launch, p.a);
   push_operand(launch, p.b);
   push_operand(launch, p.c);
   launch.i64(p.m).i64(p.n).i64(p.k);
   push_scaling(launch, op, p);
   launch.i32(static_cast<int32_t>(tiles_m)).i32(static_cast<int32_t>(tiles_n));
+}
+
+/// The launch of a kernel with GEMM_ARGUMENTS, a group for each tile of C.
+inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, const Group& group) {
+  Launch& launch = plan.add(0);
+  launch.grid[0] = static_cast<uint32_t>(tiles_of(p, group));
+  const bool flat = group.across == 0;
+  launch.block[0] = static_cast<uint32_t>(flat ? group.threads : group.across);
+  launch.block[1] = static_cast<uint32_t>(flat ? 1 : group.threads / group.across);
+  push_product(launch, op, p, divide_up(p.m, group.tile_m), divide_up(p.n, group.tile_n));
   return launch;
 }
 

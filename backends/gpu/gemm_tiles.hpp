@@ -36,7 +36,7 @@ struct RoleTile {
   double full, alone;
   int share_of;
   /// The share of that speed that is left where rows of A or B begin between vectors of 16 bytes:
-  /// `odd` with the tile's form for them, if it has one, and `without`. (Accurate f32 has no such
+  /// `odd` with the tile's form for them, if it has one, and `without`. (Exact f32 has no such
   /// form, but keeps about as much as `odd`.)
   double odd, by_elements;
 };
@@ -64,10 +64,10 @@ constexpr RoleTile kWarpTiles[] = {
     {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kIntegers, 1.00,  1.00,  1, 1,     1}};
 constexpr RoleTile kTensorTiles[] = {
     {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWidens,   0.31,  0.20,  2, 0.86,  0.86},
-    {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kEvery,    0.38,  0.38,  1, 0.83,  0.74},
+    {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.38,  0.38,  1, 0.83,  0.74},
     {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kWidens,   0.75,  0.55,  2, 0.82,  0.82},
     {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, kWidens,   0.87,  0.71,  2, 0.80,  0.80},
-    {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, kWidens,   0.75,  0.75,  1, 0.86,  0.86},
+    {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,         0.75,  0.75,  1, 0.86,  0.86},
     {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kEvery,    0.84,  0.84,  1, 0.93,  0.78},
     {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,    0.93,  0.93,  1, 0.89,  0.79},
     {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kEvery,    0.955, 0.955, 1, 0.915, 0.89},

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "backends/gpu/gemm_exact.hpp"
 #include "backends/gpu/gemm_launch.hpp"
 
 namespace trine::gpu {
@@ -38,22 +39,27 @@ void register_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, register_group(request));
 }
 
-// --- widened -------------------------------------------------------------------------------------
+// --- bounded -------------------------------------------------------------------------------------
+
+constexpr Macro kBoundedMacros[] = {{"T", kFloats}};
 
 /// Local memory holds two panels of f64, 16 steps deep.
-Group widened_group(const Request&) { return {64, 64, 256, 2 * 2 * 16 * (64 + 1)}; }
-
-const char* widened_refuses(const Request& request) {
-  if (!trine_is_exact(&request.as<trine_gemm>()))
-    return "is for numerics exact alone: its chains are f64";
-  return refuse_tiles(request, widened_group(request));
+Group bounded_group(const Problem& p) {
+  return {64, 64, 256, 2 * 16 * (64 + 1) * int64_t{sizeof(double)} / p.element};
 }
 
-void widened_plan(const Request& request, Plan& plan) {
+const char* bounded_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
-  const Group group = widened_group(request);
-  const Problem p = group.problem(op);
-  if (!p.empty()) add_tiles(plan, op, p, group);
+  if (!trine_is_exact(&op)) return "is for numerics exact alone";
+  const char* why = refuse_tiles(request, bounded_group(Problem(op)));
+  return why ? why : refuse_exact(request);
+}
+
+void bounded_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
+  plan_exact(request, plan,
+             [&](const Problem& p) -> Launch& { return add_tiles(plan, op, p, bounded_group(p)); });
 }
 
 // --- few_columns ---------------------------------------------------------------------------------
@@ -196,15 +202,18 @@ constexpr Variant kVariants[] = {
      .refuses = register_refuses,
      .takes = TRINE_CONTINUES,
      .plan = register_plan},
-    {.name = "widened",
+    {.name = "bounded",
      .operation = TRINE_GEMM,
-     .summary = "f32 whose chains are f64, 4 x 4 of them a work-item, rounded once",
+     .summary = "sums whose errors are bounded, 4 x 4 a work-item; uncertain elements one by one",
      .requirement = "numerics exact, f64",
-     .default_for = "exact f32 without tensor cores",
-     .file = "gemm/widened",
-     .refuses = widened_refuses,
+     .default_for = "exact f64, exact f32 without tensor cores",
+     .file = "gemm/bounded",
+     .macros = kBoundedMacros,
+     .refuses = bounded_refuses,
      .takes = TRINE_TAKES_EXACT,
-     .plan = widened_plan},
+     .workspace_bytes = exact_workspace,
+     .plan = bounded_plan,
+     .begins_early = true},
     {.name = "few_columns",
      .operation = TRINE_GEMM,
      .summary = "a row of C a work-item, single warps that wait for nothing but memory",

@@ -38,7 +38,9 @@ set(TRINE_GPU_KERNELS
   gemm/ilp16
   gemm/volkov2008
   gemm/register_tile
-  gemm/widened
+  gemm/bounded
+  gemm/norms
+  gemm/one_by_one
   gemm/warp_specialized
   gemm/tensor_specialized
   gemm/few_columns

@@ -1,4 +1,5 @@
-// Variants that belong to no ladder: the arithmetic probe of a device, fills, OpenCL's clock.
+// Variants that belong to no ladder: the arithmetic probe of a device, fills, OpenCL's clock, and
+// the first and last launches of exact products.
 #include "specialization.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace {
 
 constexpr const char* kElements[] = {"float", "double", "int"};
 constexpr Macro kElement[] = {{"T", kElements}};
+constexpr Macro kFloatElement[] = {{"T", std::span(kElements).first<2>()}};
 
 constexpr Variant kVariants[] = {
     {.name = "probe", .summary = "what the device's arithmetic is", .file = "service/probe"},
@@ -21,6 +23,16 @@ constexpr Variant kVariants[] = {
      .summary = "axpby, and arithmetic of two numbers",
      .file = "service/elementwise",
      .macros = kElement},
+    {.name = "norms",
+     .summary = "the first launch of an exact product: bounds of rows and columns",
+     .file = "gemm/norms",
+     .macros = kFloatElement,
+     .begins_early = true},
+    {.name = "one_by_one",
+     .summary = "the last launch of an exact product: what is marked",
+     .file = "gemm/one_by_one",
+     .macros = kFloatElement,
+     .begins_early = true},
 };
 
 }  // namespace
@@ -30,6 +42,8 @@ const Variant& probe_variant() { return kVariants[0]; }
 const Variant& fill_variant() { return kVariants[1]; }
 const Variant& stamp_variant() { return kVariants[2]; }
 const Variant& elementwise_variant() { return kVariants[3]; }
+const Variant& norms_variant() { return kVariants[4]; }
+const Variant& one_by_one_variant() { return kVariants[5]; }
 
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan) {
   constexpr int64_t threads = 256, most_groups = 4096;

@@ -15,6 +15,8 @@ const Variant& probe_variant();
 const Variant& fill_variant();   // CUDA's driver has no fill with 8 and 16 bytes
 const Variant& stamp_variant();  // NVIDIA's OpenCL makes launches slower when it stamps them itself
 const Variant& elementwise_variant();
+const Variant& norms_variant();       // the first launch of exact products, gemm_exact.hpp
+const Variant& one_by_one_variant();  // the last one
 void plan_elementwise(const trine_elementwise& call, Plan& plan);
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan);
 

@@ -8,7 +8,6 @@
 //   While a panel is multiplied, the next one's elements are on their way to registers.
 #define PLAIN_READS
 #include "certain.h"
-#include "problem.h"
 
 #define SIDE 64
 #define DEPTH 16

@@ -1,6 +1,6 @@
 // How the kernels of an exact product know that an element is rounded as the real number is, and
 // mark it where they don't: a sum from rounding steps, a bound of what they lost, and one rounding
-// of both ends of the interval between. Included after problem.h, in a kernel that defines T.
+// of both ends of the interval between.
 //
 //   bounds: {norm, ratio} of each row of A and column of B. norm is at least its 2-norm, so that
 //   |partial sums of c(i,j)| <= norm_i norm_j (Cauchy and Schwarz); ratio is at least the norm over
@@ -8,6 +8,7 @@
 //   marks: word 0 is not 0 if any element is marked; bit (s m + i) n + j of the words behind it is
 //   element (i, j) of matrix s. A marked element isn't stored.
 #pragma once
+#include "problem.h"
 #include "reduce/exact.h"
 
 #define BOUNDS_ARGUMENTS                                                                        \

@@ -71,13 +71,13 @@ KERNEL_OF(norms, THREADS, 1)
       unit = own < unit && x[e] != (T)0 ? own : unit;
     }
   }
-  for (int half = SLICES / 2; half > 0; half /= 2) {
+  for (int apart = SLICES / 2; apart > 0; apart /= 2) {
     sums[t] = sum;
     units[t] = unit;
     sync();
-    if (slice < half) {
-      sum += sums[t + half * next];
-      unit = units[t + half * next] < unit ? units[t + half * next] : unit;
+    if (slice < apart) {
+      sum += sums[t + apart * next];
+      unit = units[t + apart * next] < unit ? units[t + apart * next] : unit;
     }
     sync();
   }

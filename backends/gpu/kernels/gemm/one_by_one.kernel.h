@@ -3,7 +3,6 @@
 // superaccumulator (reduce/exact.h), whose sum, times alpha and plus beta c, is rounded once.
 // Requires: f64; 128 work-items and 24 KiB of local memory. Without warps a work-item is one.
 #define PLAIN_READS
-#include "problem.h"
 #define KIND_DOT 1
 #include "certain.h"
 #include "reduce/exact_terms.h"

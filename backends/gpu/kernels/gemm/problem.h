@@ -1,7 +1,7 @@
 // The part that all gemm kernels share: their arguments, the arithmetic of one element, and which
 // tile of C a group works on. T is float, double or int; the includer defines it. CHAIN is the type
-// of the chains: T, or double where T is float and numerics is accurate. Then all is computed in
-// double until c(i,j) is rounded.
+// of the chains: T, or double where T is float and numerics is exact (certain.h says how such an
+// element is rounded).
 //
 //   acc = +0, or c(i,j) if CONTINUE; acc <- fma(a(i,l), b(l,j), acc), l ascending
 //   t = alpha (acc + 0), or +0 unless MULTIPLY; c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C
@@ -69,18 +69,18 @@ DEVICE void unpack(VECTOR v, T* e) { e[0] = v.x, e[1] = v.y; }
 DEVICE T multiply_add(T x, T y, T acc) { return (int)((uint)x * (uint)y + (uint)acc); }
 DEVICE T scale(T x, T acc) { return (int)((uint)x * (uint)acc); }
 #else
-DEVICE CHAIN multiply_add(CHAIN x, CHAIN y, CHAIN acc) { return fma(x, y, acc); }
-DEVICE CHAIN scale(CHAIN x, CHAIN acc) { return x * (acc + (CHAIN)0); }
+DEVICE T multiply_add(T x, T y, T acc) { return fma(x, y, acc); }
+DEVICE T scale(T x, T acc) { return x * (acc + (T)0); }
 #endif
 
 // The value with which the chain of an element of C begins.
 DEVICE T begin(const GLOBAL T* c, int flags) { return flags & CONTINUE ? *c : (T)0; }
 
 // Stores one element of C from the sum of its products.
-DEVICE void finish(GLOBAL T* c, CHAIN acc, T alpha, T beta, int flags) {
-  CHAIN result = (flags & MULTIPLY) ? scale(alpha, acc) : (CHAIN)0;
+DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {
+  T result = (flags & MULTIPLY) ? scale(alpha, acc) : (T)0;
   if (flags & ADD_C) result = multiply_add(beta, *c, result);
-  *c = (T)result;
+  *c = result;
 }
 
 // Stores WIDTH neighbours of a row of C at once.

@@ -149,21 +149,53 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
     }
 }
 
-// Stores two neighbours of a row of C at once.
-#if WIDTH == 2
-#define finish_pair finish_vector
-#else
-DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flags) {
-  CHAIN x = (flags & MULTIPLY) ? scale(alpha, acc[0]) : (CHAIN)0;
-  CHAIN y = (flags & MULTIPLY) ? scale(alpha, acc[1]) : (CHAIN)0;
-  PAIR both;
-  if (flags & ADD_C) {
-    both = *(const GLOBAL PAIR*)c;
-    x = multiply_add(beta, both.x, x), y = multiply_add(beta, both.y, y);
+// Stores two neighbours of a row of C, at once if they are a pair. Exact ones are marked where they
+// aren't certain.
+#if WIDTH == 4
+#define BOUNDS_OF_BLOCK , const Bounds bounds
+#define STORE_TWO(to, u, v)                                                                       \
+  store_certain(to, wide&& first&& second, first, second, acc[i] + 4 * j + e, alpha, beta, flags, \
+                &bounds, at.row + (u), at.col + (v))
+DEVICE void store_certain(GLOBAL T* to, bool pair, bool first, bool second, const CHAIN* acc,
+                          T alpha, T beta, int flags, const Bounds* b, int u, int v) {
+  const bool inside[2] = {first, second};
+  const GLOBAL double* const row = b->row + 2 * u;
+  bool certain[2];
+  T result[2];
+#pragma unroll
+  for (int e = 0; e < 2; ++e) {
+    certain[e] = true;
+    if (!inside[e]) continue;
+    const T old = flags & ADD_C ? to[e] : (T)0;
+    if (flags & MULTIPLY)
+      certain[e] = round_chain(acc[e], chain_error(row, b->col + 2 * (v + e), b->slack), alpha,
+                               beta, old, flags, result + e);
+    else
+      result[e] = scaled_alone(beta, old, flags);
   }
-  both.x = (T)x, both.y = (T)y;
-  *(GLOBAL PAIR*)c = both;
+  if (pair && certain[0] && certain[1]) {
+    PAIR both;
+    both.x = result[0], both.y = result[1];
+    *(GLOBAL PAIR*)to = both;
+    return;
+  }
+#pragma unroll
+  for (int e = 0; e < 2; ++e) {
+    if (inside[e] && certain[e]) to[e] = result[e];
+    if (!certain[e]) mark(b->marks, b->bit + u * b->width + v + e);
+  }
 }
+#else
+#define BOUNDS_OF_BLOCK
+#define STORE_TWO(to, u, v)                                                        \
+  do {                                                                             \
+    if (wide && first && second) {                                                 \
+      finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);                   \
+    } else {                                                                       \
+      if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);                \
+      if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags); \
+    }                                                                              \
+  } while (0)
 #endif
 
 // Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the
@@ -173,7 +205,7 @@ DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flag
 static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines,
-                        int lane, T alpha, T beta, int flags) {
+                        int lane, T alpha, T beta, int flags BOUNDS_OF_BLOCK) {
   const Corner at = corner_of(lane, flags);
   const bool wide = is_wide(c, c_row, 1) && at.next == 1;
   if (ODD_ROWS && !wide) {
@@ -209,11 +241,6 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
         if (at.row + u < first_row || at.row + u >= end_row) continue;
         const bool first = left >= first_col && left < end_col;
         const bool second = right >= first_col && right < end_col;
-        if (wide && first && second) {
-          finish_pair(to, acc[i] + 4 * j + e, alpha, beta, flags);
-        } else {
-          if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);
-          if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags);
-        }
+        STORE_TWO(to, u, v);
       }
 }

@@ -10,9 +10,20 @@
 //   steps of k at once.
 //
 // T float is for numerics exact: the tensor cores' operands become f64 as they are read from
-// local memory. A stage has 32 steps of k then, with every tile.
+// local memory, and a result is stored if the bound of its chain's error allows (certain.h). A
+// stage has 32 steps of k then, with every tile.
 #define CHAIN double
 #include "problem.h"
+#if WIDTH == 4
+#include "certain.h"
+#define MORE_ARGUMENTS , BOUNDS_ARGUMENTS
+#define MORE_PASSED , BOUNDS_PASSED
+#define MORE_OF_BLOCK , bounds_of(BOUNDS_PASSED, m, n, tile.batch, i0 + row, j0 + col)
+#else
+#define MORE_ARGUMENTS
+#define MORE_PASSED
+#define MORE_OF_BLOCK
+#endif
 
 // The host's table of tiles (gemm_tiles.hpp) has the constants.
 // ODD: the form for rows of A, B or C that are an odd number of elements apart; even ones are 0 to
@@ -33,9 +44,11 @@ enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128
 #include "tensor_block.h"
 #include "warp_roles.h"
 
-KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)
+(GEMM_ARGUMENTS MORE_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * (16 / WIDTH));
   LOCAL Barrier barriers[2 * STAGES];
   flags |= ODD_FLAGS;
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)arena);
+  multiply_by_roles(GEMM_PASSED MORE_PASSED, (LOCAL_POINTER T*)arena, barriers,
+                    (LOCAL_POINTER T*)arena);
 }

@@ -13,7 +13,12 @@
 //   COPY_B; a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT
 //   elements of A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP
 //   (from one step of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
+// MORE_ARGUMENTS are a kernel's behind GEMM_ARGUMENTS, MORE_OF_BLOCK what they are for store_block.
 #include "barrier.h"
+#ifndef MORE_ARGUMENTS
+#define MORE_ARGUMENTS
+#define MORE_OF_BLOCK
+#endif
 // The registers that a work-item begins with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
 // Else TAKE_REGISTERS waits for ever.
@@ -103,7 +108,7 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
 
 // `barriers`: STAGES of `full`, then as many of `empty`; `lines`: local memory that store_block may
 // use, a warp's own or (tensor_block.h) the arena.
-DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
+DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* arena,
                               LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const long i1 = (long)tile.row * TILE_M,
@@ -141,5 +146,5 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
 #endif
   multiply_panels(acc, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane),
                   FIRST_OF_B(TILE_OF_B, col, lane), depth);
-  store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags);
+  store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags MORE_OF_BLOCK);
 }

@@ -69,7 +69,7 @@ void add_case_options(CLI::App& app, Cases& c) {
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
   app.add_option("--batch", c.batch, "transpose and gemm: so many matrices of the size in one call")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--accurate", c.accurate, "gemm of f32: chains in f64, rounded once");
+  add_list(app, "--numerics", c.numerics, kNumericsHelp);
 }
 
 void add_time_limit(CLI::App& app, double& limit) {
@@ -109,19 +109,15 @@ void check_options(const CLI::App& app, const std::vector<Operation>& operations
     bool (*to)(const Description&);
   };
   constexpr auto kFunction = [](const Description& d) { return d.has_function; };
+  constexpr auto kRounds = [](const Description& d) { return !d.moves_bits; };
   constexpr auto kFlops = [](const Description& d) { return d.by_flops; };
   constexpr auto kChunks = [](const Description& d) { return d.is_cut; };
-  constexpr Belongs kOptions[] = {{"--function", kFunction},
-                                  {"--map", kFunction},
-                                  {"--axis", kFunction},
-                                  {"--result-dtype", kFunction},
-                                  {"--accurate", kFlops},
-                                  {"--alpha", kFlops},
-                                  {"--beta", kFlops},
-                                  {"--fast", [](const Description& d) { return !d.moves_bits; }},
-                                  {"--chunks", kChunks},
-                                  {"--overlap-cpu", kChunks},
-                                  {"--block", [](const Description& d) { return !d.is_vector; }}};
+  constexpr Belongs kOptions[] = {
+      {"--function", kFunction},  {"--map", kFunction},
+      {"--axis", kFunction},      {"--result-dtype", kFunction},
+      {"--numerics", kRounds},    {"--alpha", kFlops},
+      {"--beta", kFlops},         {"--chunks", kChunks},
+      {"--overlap-cpu", kChunks}, {"--block", [](const Description& d) { return !d.is_vector; }}};
   const auto names = [](const std::vector<Operation>& some, const auto& are) {
     std::vector<std::string_view> named;
     for (const Operation operation : some)
@@ -146,12 +142,13 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
     vary(all, &Problem::map, c.maps, parse_map);
     vary(all, &Problem::axis, c.axes, parse_axis);
   }
+  if (!describe(base.operation).moves_bits)
+    vary(all, &Problem::numerics, c.numerics, parse_numerics);
   vary(all, &Problem::layout, c.layouts, std::identity());
   vary(all, &Problem::values, c.values, std::identity());
   for (Problem& p : all) {
     p.result = default_result(p);
     if (c.batch != 1) p.batch = c.batch;
-    if (c.accurate && describe(p.operation).by_flops) p.numerics = Numerics::exact;
     if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
     check(p);
     check_memory(p, true);
@@ -166,7 +163,8 @@ void tell_left_out(Operation operation, const Refusal& why) {
 Chosen<Problem> problems_of(const Cases& c) {
   return chosen_of(c.operations, [&c](Operation operation) {
     const Description& has = describe(operation);
-    const bool is_left_out = (c.batch != 1 && !has.is_batched) || (c.accurate && !has.by_flops);
+    const bool is_left_out =
+        (c.batch != 1 && !has.is_batched) || (!c.numerics.empty() && has.moves_bits);
     std::vector<Problem> all;
     if (c.operations.empty() && is_left_out) return all;
     for (const std::string& dtype : or_else(c.dtypes, has.default_dtypes))

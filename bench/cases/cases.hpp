@@ -14,14 +14,17 @@ namespace trine::bench {
 
 /// The words of the command line; an empty list stands for the defaults.
 struct Cases {
-  std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values;
+  std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values,
+      numerics;
   std::string result_dtype;
   int64_t batch = 1;
-  bool accurate = false;
   friend bool operator==(const Cases&, const Cases&) = default;
 };
 
 void add_case_options(CLI::App& app, Cases& cases);
+/// The words that --numerics takes, as its help names them.
+inline constexpr char kNumericsHelp[] =
+    "reduce, gemm: reproducible, fast (bits may differ) or exact (gemm: rounded once)";
 /// An option that takes words apart by spaces or commas, "rung:a=1,b=2" excepted. `target` outlives
 /// the parsing.
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
@@ -81,11 +84,11 @@ Chosen<typename Items::value_type> chosen_of(const std::vector<std::string>& wor
   return chosen;
 }
 
-/// Every combination of what was named, by chosen_of(). If a batch is asked for, operations that
-/// weren't named and can't be batched are left out without a word.
+/// Every combination of what was named, by chosen_of(). If a batch or numerics are asked for,
+/// operations that weren't named and have none are left out without a word.
 Chosen<Problem> problems_of(const Cases& cases);
 
-/// `base` with every function, map, axis, layout and value class named.
+/// `base` with every function, map, axis, layout, numerics and value class named.
 std::vector<Problem> variations(const Cases& cases, const Problem& base);
 
 /// Problems that differ in size alone together, smallest first.

@@ -76,6 +76,11 @@ void check(const Problem& p) {
     throw Refusal(fmt::format("map {} needs function sum", name(p.map)));
   if (p.map == Map::product && p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
     throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
+  if (p.numerics == Numerics::study || p.numerics == Numerics::vendor)
+    throw Refusal(
+        fmt::format("numerics {}: ask for reproducible, fast or exact, and for the rungs "
+                    "of the others by name",
+                    name(p.numerics)));
   if (p.batch != 1 && !description.is_batched)
     throw Refusal(
         fmt::format("--batch is for transpose and gemm; {} takes one matrix: give the batch as its "
@@ -193,7 +198,7 @@ std::string to_string(const Problem& p) {
     text += fmt::format(" stride {} to {}", p.stride_in, p.stride_out);
   if (p.offset_in != 0 || p.offset_out != 0)
     text += fmt::format(" offset {} to {}", p.offset_in, p.offset_out);
-  if (p.numerics == Numerics::exact) text += fmt::format(" {}", name(p.numerics));
+  if (p.numerics != Numerics::reproducible) text += fmt::format(" {}", name(p.numerics));
   if (p.values != "uniform") text += " " + p.values;
   return text;
 }

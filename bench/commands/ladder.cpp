@@ -127,7 +127,7 @@ Command add_ladder(CLI::App& app) {
   app.add_option("--like", o->like,
                  "repeat a source document's tables, its figures beside today's: 000 … 004")
       ->excludes("--dtype", "--size", "--function", "--map", "--axis", "--layout", "--values",
-                 "--result-dtype", "--batch", "--accurate");
+                 "--result-dtype", "--batch", "--numerics");
   add_measuring_options(app, o->measuring);
   add_list(app, "--rung", o->rungs, "these rungs, in this order (default: the whole ladder)");
   app.add_flag("--peers", o->peers,

@@ -19,10 +19,9 @@ namespace {
 
 struct Options {
   std::string operation, output, device = "auto", rung, function = "sum", map = "identity",
-                                 axis = "all", result_dtype;
+                                 axis = "all", result_dtype, numerics = "reproducible";
   std::vector<std::string> inputs;
   double alpha = 1, beta = 0;
-  bool fast = false, accurate = false;
 };
 
 /// The nearest value that the operands have: nobody types 0.100000001490116. Not inline: g++ 12 at
@@ -54,8 +53,7 @@ Problem problem_of(const Options& o, const std::vector<Array>& arrays) {
     p.alpha = nearest(o.alpha, p.dtype);
     p.beta = nearest(o.beta, p.dtype);
   }
-  if (o.fast) p.numerics = Numerics::fast;
-  if (o.accurate) p.numerics = Numerics::exact;
+  p.numerics = parse_numerics(o.numerics);
   check(p);
   check_memory(p, false);
   return p;
@@ -133,7 +131,7 @@ int run_one(const Options& o, const CLI::App& app) {
       time_text(trace.allocation), time_text(seconds_of(trace, copy_in)),
       time_text(seconds_of(trace, kernel)), time_text(seconds_of(trace, copy_out)),
       time_text(total));
-  const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0 && !o.fast && !o.accurate;
+  const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0;
   say("wrote {}, not verified{}", o.output,
       is_plain ? ": `trine compare --input` compares such a call with the oracle" : "");
   return kExitGood;
@@ -156,9 +154,7 @@ Command add_run(CLI::App& app) {
   app.add_option("--result-dtype", o->result_dtype, "reduce: f64 for the sum of f32");
   app.add_option("--alpha", o->alpha, "gemm: factor of A B");
   app.add_option("--beta", o->beta, "gemm: factor of C");
-  CLI::Option* const fast = app.add_flag("--fast", o->fast, "allow rungs whose bits may differ");
-  app.add_flag("--accurate", o->accurate, "gemm of f32: chains in f64, rounded once")
-      ->excludes(fast);
+  app.add_option("--numerics", o->numerics, kNumericsHelp);
   return [o, &app] { return run_one(*o, app); };
 }
 

@@ -17,7 +17,8 @@ namespace trine::bench {
 namespace {
 
 struct Options {
-  std::string operation, size, dtype = "f32", function = "sum", axis = "all", where = "host";
+  std::string operation, size, dtype = "f32", function = "sum", axis = "all",
+                               numerics = "reproducible", where = "host";
   std::vector<std::string> devices;
   int repeats = 1;
   TraceOptions trace;
@@ -27,6 +28,7 @@ Problem problem_of(const Options& o) {
   const Operation operation = parse_operation(o.operation);
   Problem p = bench::problem_of(operation, parse_dtype(o.dtype), parse_size(operation, o.size),
                                 parse_function(o.function), parse_axis(o.axis));
+  p.numerics = parse_numerics(o.numerics);
   check(p);
   return p;
 }
@@ -126,6 +128,7 @@ Command add_why(CLI::App& app) {
   app.add_option("--dtype", o->dtype, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
   app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
   app.add_option("--axis", o->axis, "reduce: all each_row each_column");
+  app.add_option("--numerics", o->numerics, kNumericsHelp);
   app.add_option("--where", o->where,
                  "place of the data: host, host_pinned, host_pipelined or device")
       ->check(CLI::IsMember(&kWhere));
@@ -135,7 +138,8 @@ Command add_why(CLI::App& app) {
   app.add_option("--trace", o->trace.trace,
                  "a log of libtrine_blas: what the whole program would take (TRINE_BLAS_LOG)")
       ->type_name("FILE")
-      ->excludes("operation", "--size", "--dtype", "--function", "--axis", "--repeats");
+      ->excludes("operation", "--size", "--dtype", "--function", "--axis", "--numerics",
+                 "--repeats");
   add_list(app, "--calibration", o->trace.calibrations,
            "with --trace: calibrations of other machines (`trine calibrate` says where they lie)");
   app.get_option("--calibration")->type_name("FILE")->needs("--trace");

@@ -8,7 +8,7 @@
 
 namespace trine::peers {
 
-/// Beside accurate products of f32 a vendor's own of f32 stands.
+/// Beside exact products a vendor's own stands, which rounds at every step.
 constexpr trine_rung rung(const char* name, const char* summary, const char* requirement) {
   return {sizeof(trine_rung),      TRINE_VENDOR,     name, summary, requirement, nullptr, 0,
           sizeof(trine_parameter), TRINE_TAKES_EXACT};

@@ -195,8 +195,7 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
                 const std::string& rung) {
   Choice choice;
   HostOptions options{.device = device, .rung = rung, .choice = &choice};
-  if (call.numerics == "fast") options.numerics = Numerics::fast;
-  if (call.numerics == "exact") options.numerics = Numerics::exact;
+  if (!call.numerics.empty()) options.numerics = parse_numerics(call.numerics);
   options.continues = call.continues;
   const auto number = [](const std::string& text) {
     double value = 0;

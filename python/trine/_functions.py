@@ -24,7 +24,7 @@ class How(TypedDict, total=False):
 
     device: where to compute host data, "cpu", "opencl:0", "cuda:0"; None chooses the fastest.
     rung: a kernel by name, "blocked:tile=64"; None lets Trine choose.
-    numerics: "reproducible", the default, "fast", or "exact": float32 products accumulate in float64.
+    numerics: "reproducible", the default, "fast", or "exact": each element of a product is rounded once.
     stream: where to compute arrays on a GPU: a stream of their library; None is the one it works on.
     """
 

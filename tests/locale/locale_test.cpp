@@ -170,6 +170,7 @@ struct Locale : ::testing::Test {
         {"parse_function", said([] { parse_function("1000"); })},
         {"parse_map", said([] { parse_map("1000"); })},
         {"parse_axis", said([] { parse_axis("1000"); })},
+        {"parse_numerics", said([] { parse_numerics("1000"); })},
         {"version", of([] { return version(); })},
     };
   }

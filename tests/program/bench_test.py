@@ -53,9 +53,9 @@ class TestBench(Program):
         self.assertGreater(one["OP/s"], 0)
         self.assertNotIn("FLOP/s", one)
 
-    def test_accurate_products_have_names_of_their_own(self):
-        one, = self.cases("gemm", "--size", "16", "--dtype", "f32", "--device", "cpu", "--accurate")
-        self.assertEqual(one["name"], "gemm/f32/16x16x16/accurate/cpu/micro_kernel/manual_time")
+    def test_exact_products_have_names_of_their_own(self):
+        both = self.cases("gemm", "--size", "16", "--dtype", "f32", "--device", "cpu", "--numerics", "reproducible,exact")
+        self.assertEqual([one["name"].split("/cpu/")[0] for one in both], ["gemm/f32/16x16x16", "gemm/f32/16x16x16/exact"])
 
     def test_every_device_has_its_case(self):
         cases = self.cases("transpose", "--size", "64")

@@ -6,8 +6,8 @@ from harness import *
 # Options of some operations alone, and a value that they take.
 BELONG = {
     "--function": ("max", {"reduce"}), "--map": ("abs", {"reduce"}), "--axis": ("each_row", {"reduce"}),
-    "--result-dtype": ("f64", {"reduce"}), "--accurate": (None, {"gemm"}), "--alpha": ("2", {"gemm"}),
-    "--beta": ("2", {"gemm"}), "--fast": (None, {"reduce", "gemm"}), "--chunks": ("2", {"transpose", "gemm"}),
+    "--result-dtype": ("f64", {"reduce"}), "--numerics": ("exact", {"reduce", "gemm"}), "--alpha": ("2", {"gemm"}),
+    "--beta": ("2", {"gemm"}), "--chunks": ("2", {"transpose", "gemm"}),
     "--overlap-cpu": (None, {"transpose", "gemm"}), "--block": ("8", {"transpose", "gemm"}),
     "--batch": ("2", {"transpose", "gemm"}),
 }
@@ -127,7 +127,7 @@ class Options(Program):
         for words in (("verify", "--random", "1", "--quick"), ("verify", "--random", "1", "--rung", "naive"),
                       ("verify", "--seed", "3"), ("sweep", "--forget", "--device", "cpu"),
                       ("sweep", "--forget", "gemm"), ("roof", "gemm", "--no-points"), ("roof", "--no-points", "--size", "4"),
-                      ("ladder", "--source", "sum", "--function", "max"), ("ladder", "--like", "004", "--accurate"),
+                      ("ladder", "--source", "sum", "--function", "max"), ("ladder", "--like", "004", "--numerics", "exact"),
                       ("why", "--trace", "{a}", "--dtype", "f64"), ("why", "--trace", "{a}", "--axis", "all")):
             self.refused(*self.words(*words))
 

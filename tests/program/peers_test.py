@@ -11,9 +11,9 @@ from harness import DEVICES, TRINE, Program, main, trine
 QUICK = ("--min-time", "0.001")
 # The words of compare that a peer must serve where it is there.
 SERVED = {
-    "openblas": ("cpu", ["reduce --map abs", "transpose", "gemm"]),
-    "clblast": ("opencl", ["reduce", "reduce --map abs", "transpose", "gemm"]),
-    "cublas": ("cuda", ["reduce --map abs", "transpose", "gemm"]),
+    "openblas": ("cpu", ["reduce --map abs", "transpose", "gemm", "gemm --numerics exact"]),
+    "clblast": ("opencl", ["reduce", "reduce --map abs", "transpose", "gemm", "gemm --numerics exact"]),
+    "cublas": ("cuda", ["reduce --map abs", "transpose", "gemm", "gemm --numerics exact"]),
     "cub": ("cuda", ["reduce --function sum,min,max,argmin,argmax --dtype f32,f64,i32,i64,u32,u64",
                      "reduce --function sum,min,max --axis each_row"]),
 }

@@ -237,7 +237,7 @@ class Where(unittest.TestCase):
         self.assertEqual(trine.sum(x, device="cpu:threads=1", rung="sequential"), x.sum())
         self.assertEqual(trine.matmul(x, x, numerics="fast"), x @ x)
 
-    def test_accurate_products_of_float32_are_rounded_once(self):
+    def test_exact_products_are_rounded_once(self):
         # Two halves of an ulp: lost one by one in float32, an ulp together.
         a, b = numpy.array([[1, 2**-12, 2**-12]], numpy.float32), numpy.array([[1], [2**-12], [2**-12]], numpy.float32)
         self.assertEqual(trine.matmul(a, b)[0, 0], 1)

@@ -31,9 +31,9 @@ class Program(unittest.TestCase):
         self.assertEqual(len(repr(rows).splitlines()), len(rows) + 1)
 
     def test_what_is_false_is_left_out(self):
-        for accurate in (False, True):
-            rows = trine.compare("gemm", accurate=accurate, batch=None, **{**FAST, "size": "16"})
-            self.assertEqual({row["asked"] for row in rows}, {"exact" if accurate else "reproducible"})
+        for numerics in (None, "exact"):
+            rows = trine.compare("gemm", numerics=numerics, peers=False, batch=None, **{**FAST, "size": "16"})
+            self.assertEqual({row["asked"] for row in rows}, {numerics or "reproducible"})
 
     def test_compare_says_what_is_wrong(self):
         with self.assertRaisesRegex(ValueError, "nonsense"):

@@ -98,15 +98,15 @@ TEST_F(Calibrations, DecideAmongTheDevicesGivenAndSayFromWhat) {
   EXPECT_EQ(place(sum_of(1 << 20), Where::host, 1, one).device.id(), "other:0");
 }
 
-TEST_F(Calibrations, AccurateProductsOfF32TakeAsLongAsThoseOfF64) {
+TEST_F(Calibrations, ExactProductsTakeAsLongAsThoseOfF64) {
   const auto work = [](Dtype dtype, Numerics numerics) {
     const View square = row_major({}, dtype, 100, 100);
     return work_of(Gemm{.a = square, .b = square, .c = square, .numerics = numerics});
   };
-  const Work accurate = work(Dtype::f32, Numerics::exact);
-  EXPECT_EQ(accurate.call_class, class_of(Operation::gemm, {}, {}, Dtype::f64));
-  EXPECT_EQ(accurate.dtype, Dtype::f64);  // of the roofs
-  EXPECT_EQ(accurate.bytes_in, work(Dtype::f32, Numerics::reproducible).bytes_in);
+  const Work exact = work(Dtype::f32, Numerics::exact);
+  EXPECT_EQ(exact.call_class, class_of(Operation::gemm, {}, {}, Dtype::f64));
+  EXPECT_EQ(exact.dtype, Dtype::f64);  // of the roofs
+  EXPECT_EQ(exact.bytes_in, work(Dtype::f32, Numerics::reproducible).bytes_in);
   EXPECT_EQ(work(Dtype::i32, Numerics::exact).call_class,
             class_of(Operation::gemm, {}, {}, Dtype::i32));
 }

@@ -271,24 +271,44 @@ TEST_F(Checks, ChainsBeginAtAnElementToWhichNothingIsAdded) {
   queue.wait();
 }
 
-// C of f32 can't hold a chain of f64; what has no wider chain is as reproducible.
-TEST_F(Checks, AccurateProductsAreRefusedWhereTheirChainsHaveNoPlace) {
+TEST_F(Checks, ExactProductsAreRefusedWhereTheyCannotBeRoundedOnce) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    Gemm op = product();
+    for (View* view : {&op.a, &op.b, &op.c}) view->dtype = dtype;
+    op.numerics = Numerics::exact;
+    for (const char* rung : {"", "naive"})
+      EXPECT_REFUSED(Status::unsupported, "rounds at every step of a chain, not once",
+                     run(queue, op, rung));
+    op.continues = true;
+    EXPECT_REFUSED(kInvalid, "an exact product is rounded once, to c", run(queue, op));
+    op.continues = false;
+    for (Scalar Gemm::*scalar : {&Gemm::alpha, &Gemm::beta}) {
+      Gemm scaled = op;
+      scaled.*scalar = vector(data, dtype, 1);
+      EXPECT_REFUSED(Status::unsupported, "scalars of device memory", run(queue, scaled));
+    }
+  }
+}
+
+// Sums, which are exact, products of integers, which no step rounds, and all that has no other
+// bits.
+TEST_F(Checks, ExactIsTakenWhereReproducibleIs) {
   Gemm op = product();
   op.numerics = Numerics::exact;
-  EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64", run(queue, op));
-  EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64",
-                 run(queue, op, "naive"));
-  op.continues = true;
-  EXPECT_REFUSED(kInvalid, "an exact product is rounded once, to c", run(queue, op));
-  op.continues = false;
-  op.alpha = vector(data, Dtype::f32, 1);
-  EXPECT_REFUSED(Status::unsupported, "scalars of device memory", run(queue, op));
-  op.alpha = 1;
   for (View* view : {&op.a, &op.b, &op.c}) view->dtype = Dtype::i32;
   EXPECT_EQ(run(queue, op).numerics, Numerics::reproducible);
-  Reduce whole = sum();
-  whole.numerics = Numerics::exact;
-  EXPECT_EQ(run(queue, whole).numerics, Numerics::reproducible);
+  op.alpha = vector(data, Dtype::i32, 1);
+  run(queue, op);
+  op.alpha = 1;
+  op.continues = true;
+  run(queue, op);
+  for (const Function function : {Function::sum, Function::prod, Function::argmax}) {
+    Reduce whole = sum();
+    whole.function = function;
+    if (function == Function::argmax) whole.output = vector(result, Dtype::i64, 1);
+    whole.numerics = Numerics::exact;
+    EXPECT_EQ(run(queue, whole).numerics, Numerics::reproducible);
+  }
   queue.wait();
 }
 

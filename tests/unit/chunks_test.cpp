@@ -59,12 +59,15 @@ TEST(Chunks, AreNotMadeOfWhatIsSmallOrCantBeCut) {
   EXPECT_TRUE(cutting_of(fast, {.pinned = true}).empty());
 }
 
-TEST(Chunks, OfAccurateProductsLeaveTheirChainsWhole) {
-  Gemm op = gemm_of(4096, 4096, 4096);
-  op.numerics = Numerics::exact;
-  const Cutting cutting = cutting_of(op, {.pinned = true, .chunks = 8});
-  EXPECT_GE(cutting.size(), 2u);
-  for (const Chunk& chunk : cutting) EXPECT_TRUE(chunk.begins && chunk.ends);
+TEST(Chunks, OfExactProductsLeaveKWhole) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    Gemm op = gemm_of(4096, 4096, 4096);
+    for (View* view : {&op.a, &op.b, &op.c}) view->dtype = dtype;
+    op.numerics = Numerics::exact;
+    const Cutting cutting = cutting_of(op, {.pinned = true, .chunks = 8});
+    EXPECT_EQ(cutting.size(), 8u);
+    for (const Chunk& chunk : cutting) EXPECT_TRUE(chunk.begins && chunk.ends);
+  }
 }
 
 /// Which dimensions of an operand are cut.

@@ -211,6 +211,7 @@ inline const std::vector<Entry>& every_entry() {
       {"parse_function", {}, [](O&) { parse_function("no such thing at all"); }},
       {"parse_map", {}, [](O&) { parse_map("no such thing at all"); }},
       {"parse_axis", {}, [](O&) { parse_axis("no such thing at all"); }},
+      {"parse_numerics", {}, [](O&) { parse_numerics("no such thing at all"); }},
       {"ExactSum::ExactSum", {}, [](O&) { ExactSum sum(ExactSum::State{~uint64_t{0}}); }},
       {"ExactSum::add",
        [](O& o) {

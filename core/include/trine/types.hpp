@@ -169,6 +169,7 @@ TRINE_API Operation parse_operation(std::string_view);
 TRINE_API Function parse_function(std::string_view);
 TRINE_API Map parse_map(std::string_view);
 TRINE_API Axis parse_axis(std::string_view);
+TRINE_API Numerics parse_numerics(std::string_view);
 
 /// The size of one element in bytes: 1, 2, 4, 8 or 16; 0 for a value that is no dtype.
 constexpr uint32_t size_of(Dtype dtype) noexcept {

@@ -252,7 +252,8 @@ void Partial::add(const ConstHostView& part, int64_t first, const HostOptions& o
   detail::entry([&] {
     detail::refuse_event(options);
     if (options.numerics != Numerics::reproducible && options.numerics != Numerics::exact)
-      detail::refuse("Partial: add: parts become the whole's bits with numerics reproducible.");
+      detail::refuse(
+          "Partial: add: parts become the whole's bits with numerics reproducible or exact.");
     merge(state_of(*this, part, first, OnHost{options}));
   });
 }

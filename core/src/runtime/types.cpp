@@ -82,6 +82,9 @@ Function parse_function(std::string_view text) {
 }
 Map parse_map(std::string_view text) { return value_of<Map>(kMaps, "map", text); }
 Axis parse_axis(std::string_view text) { return value_of<Axis>(kAxes, "axis", text); }
+Numerics parse_numerics(std::string_view text) {
+  return value_of<Numerics>(kNumerics, "numerics", text);
+}
 
 Dtype result_dtype(Function function, Map map, Dtype dtype) noexcept {
   const bool is_float = dtype == Dtype::f32 || dtype == Dtype::f64;

@@ -38,7 +38,8 @@ typedef struct trine_transpose_t {
 /// A matrix product: c = alpha * a * b + beta * c; trine::Gemm.
 typedef struct trine_gemm_t {
   uint32_t size;
-  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_EXACT: chains of f32 in f64, rounded once.
+  /// TRINE_REPRODUCIBLE (0 too), TRINE_FAST, or TRINE_EXACT: each element of f32 or f64 is rounded
+  /// once, from the real number.
   uint32_t numerics;
   /// Exact in the dtype of the matrices. Neither has another default than 0: with alpha 0, a and b
   /// are not read, with beta 0, c is not.
@@ -49,7 +50,7 @@ typedef struct trine_gemm_t {
   /// A view with a buffer: its element (1 x 1, in the device's memory) takes the place of alpha or
   /// beta. It is read when the queue comes to the product; trine::Scalar.
   trine_view_t alpha_element, beta_element;
-  /// 1: the chains begin at c, and beta is 0; trine::Gemm.
+  /// 1: the chains begin at c, and beta is 0; not with TRINE_EXACT. trine::Gemm.
   uint32_t continues;
   /// Zero.
   uint32_t reserved;

@@ -46,6 +46,7 @@ TRINE_EXPORT trine_status trine_parse_operation(const char* name, uint32_t* oper
 TRINE_EXPORT trine_status trine_parse_function(const char* name, uint32_t* function);
 TRINE_EXPORT trine_status trine_parse_map(const char* name, uint32_t* map);
 TRINE_EXPORT trine_status trine_parse_axis(const char* name, uint32_t* axis);
+TRINE_EXPORT trine_status trine_parse_numerics(const char* name, uint32_t* numerics);
 
 /// The dtype of reduce's results, as trine::result_dtype(): sums and products keep floats and widen
 /// integers to 64 bits; min and max keep the dtype, with TRINE_ABS as unsigned; argmin and argmax

@@ -337,10 +337,13 @@ static int turn_of(const char* name, char letter, int* turned) {
 }
 
 trine_status trine_fortran_gemm(double alpha, Array* a, char transa, Array* b, char transb,
-                                double beta, Array* c, const char* device, const char** sentence) {
-  const trine_options_t options = {.device = device};
+                                double beta, Array* c, const char* numerics, const char* device,
+                                const char** sentence) {
+  trine_options_t options = {.device = device};
   trine_host_view_t left, right, out;
   int turn_a, turn_b;
+  const trine_status status = trine_parse_numerics(numerics, &options.numerics);
+  if (status != TRINE_OK) return ended(status, sentence);
   if (!turn_of("transa", transa, &turn_a) || !turn_of("transb", transb, &turn_b) ||
       !matrices("a", a, dtype_of(a), turn_a, &left) ||
       !matrices("b", b, dtype_of(b), turn_b, &right) || !matrices("c", c, dtype_of(c), 0, &out))

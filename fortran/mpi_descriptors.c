@@ -165,11 +165,14 @@ trine_status trine_fortran_mpi_transpose(Array* a, const trine_mpi_distribution_
 trine_status trine_fortran_mpi_gemm(double alpha, Array* a, const trine_mpi_distribution_t* of_a,
                                     Array* b, const trine_mpi_distribution_t* of_b, double beta,
                                     Array* c, const trine_mpi_distribution_t* of_c,
-                                    Array* comm_given, const char* device, const char** sentence) {
-  const trine_options_t options = {.device = device};
+                                    Array* comm_given, const char* numerics, const char* device,
+                                    const char** sentence) {
+  trine_options_t options = {.device = device};
   MPI_Comm comm;
   trine_mpi_matrix_t left, right, out;
   if (!comm_of(comm_given, &comm)) return refused(sentence);
+  const trine_status status = trine_parse_numerics(numerics, &options.numerics);
+  if (status != TRINE_OK) return refuse_on_all(status, trine_last_error(), comm, NULL, sentence);
   if (!part("a", a, dtype_of(a), of_a, &left) || !part("b", b, dtype_of(b), of_b, &right) ||
       !part("c", c, dtype_of(c), of_c, &out))
     return refused_on_all(comm, NULL, sentence);

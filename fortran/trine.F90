@@ -47,11 +47,12 @@ module trine
   interface trine_dot
     procedure dot_real32, dot_real64
   end interface
-  ! call trine_gemm(a, b, c [, alpha, beta, transa, transb, device, stat, errmsg])
+  ! call trine_gemm(a, b, c [, alpha, beta, transa, transb, device, stat, errmsg, numerics])
   !   c = alpha * op(a) * op(b) + beta * c, of real32, real64 or int32. alpha is 1 and beta is 0
   !   where absent; with beta = 0, c is not read. op(a) is a, or its transpose with transa = 't'.
   !   Rank 2; or rank 3, whose third subscript counts the products. Along its first or second
-  !   subscript, each matrix has neighbours side by side.
+  !   subscript, each matrix has neighbours side by side. numerics: 'reproducible' (where absent),
+  !   'exact' (each element of reals is rounded once) or 'fast' (its bits may differ).
   interface trine_gemm
     procedure gemm_real32, gemm_real64, gemm_int32
   end interface
@@ -111,14 +112,14 @@ module trine
       character(kind=c_char), intent(in) :: device(*)
       type(c_ptr), intent(out) :: sentence
     end function
-    integer(c_int) function c_gemm(alpha, a, transa, b, transb, beta, c, device, sentence) &
-        bind(c, name="trine_fortran_gemm")
+    integer(c_int) function c_gemm(alpha, a, transa, b, transb, beta, c, numerics, device, &
+        sentence) bind(c, name="trine_fortran_gemm")
       import
       real(c_double), value :: alpha, beta
       type(*), intent(in) :: a(..), b(..)
       character(kind=c_char), value :: transa, transb
       type(*), intent(inout) :: c(..)
-      character(kind=c_char), intent(in) :: device(*)
+      character(kind=c_char), intent(in) :: numerics(*), device(*)
       type(c_ptr), intent(out) :: sentence
     end function
     integer(c_int) function c_exact_add(words, map, x, y, device, sentence) &

@@ -126,14 +126,14 @@ module trine_mpi
       character(kind=c_char), intent(in) :: device(*)
       type(c_ptr), intent(out) :: sentence
     end function
-    integer(c_int) function c_gemm(alpha, a, of_a, b, of_b, beta, c, of_c, comm, device, sentence) &
-        bind(c, name="trine_fortran_mpi_gemm")
+    integer(c_int) function c_gemm(alpha, a, of_a, b, of_b, beta, c, of_c, comm, numerics, device, &
+        sentence) bind(c, name="trine_fortran_mpi_gemm")
       import
       real(c_double), value :: alpha, beta
       type(*), intent(in) :: a(..), b(..), comm(..)
       type(*), intent(inout) :: c(..)
       type(trine_mpi_distribution), intent(in) :: of_a, of_b, of_c
-      character(kind=c_char), intent(in) :: device(*)
+      character(kind=c_char), intent(in) :: numerics(*), device(*)
       type(c_ptr), intent(out) :: sentence
     end function
     integer(c_int) function c_reduce_fields(function_, values, weights, mask, results, comm, &
@@ -367,12 +367,14 @@ contains
   end subroutine
 
   ! c = alpha * a * b + beta * c, of real32, real64 or int32, with the bits of trine_gemm of the
-  ! whole. alpha is 1 and beta is 0 where absent.
-  subroutine trine_mpi_gemm(a, of_a, b, of_b, c, of_c, comm, alpha, beta, device, stat, errmsg)
+  ! whole. alpha is 1, beta is 0 and numerics is 'reproducible' where absent.
+  subroutine trine_mpi_gemm(a, of_a, b, of_b, c, of_c, comm, alpha, beta, device, stat, errmsg, &
+      numerics)
     type(*), intent(in) :: a(..), b(..), comm(..)
     type(*), intent(inout) :: c(..)
     type(trine_mpi_distribution), intent(in) :: of_a, of_b, of_c
     real(real64), intent(in), optional :: alpha, beta
+    character(*), intent(in), optional :: numerics
 #include "options.inc"
     type(c_ptr) :: sentence
     real(c_double) :: factor, addend
@@ -380,8 +382,8 @@ contains
     addend = 0
     if (present(alpha)) factor = alpha
     if (present(beta)) addend = beta
-    call finish(c_gemm(factor, a, of_a, b, of_b, addend, c, of_c, comm, text(device, 'auto'), &
-      sentence), sentence, stat, errmsg)
+    call finish(c_gemm(factor, a, of_a, b, of_b, addend, c, of_c, comm, &
+      text(numerics, 'reproducible'), text(device, 'auto'), sentence), sentence, stat, errmsg)
   end subroutine
 
 #include "text.inc"

@@ -11,9 +11,12 @@ int exact_case(const char* map, CFI_cdesc_t* x, CFI_cdesc_t* y, int64_t* words);
 int dot_real32(CFI_cdesc_t* x, CFI_cdesc_t* y, void* value);
 int dot_real64(CFI_cdesc_t* x, CFI_cdesc_t* y, void* value);
 int transpose_case(CFI_cdesc_t* x, CFI_cdesc_t* y);
-int gemm_real32(float alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, float beta, CFI_cdesc_t* c);
-int gemm_real64(double alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, double beta, CFI_cdesc_t* c);
-int gemm_int32(int32_t alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, int32_t beta, CFI_cdesc_t* c);
+int gemm_real32(float alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, float beta, CFI_cdesc_t* c,
+                const char* numerics);
+int gemm_real64(double alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, double beta, CFI_cdesc_t* c,
+                const char* numerics);
+int gemm_int32(int32_t alpha, CFI_cdesc_t* a, CFI_cdesc_t* b, int32_t beta, CFI_cdesc_t* c,
+               const char* numerics);
 
 typedef CFI_CDESC_T(3) Memory;
 
@@ -113,16 +116,18 @@ static int transpose(const trine_transpose* t) {
 }
 
 static int gemm(const trine_gemm* g) {
-  if (trine_continues(g) || trine_is_exact(g)) return kNotInFortran;
+  if (trine_continues(g)) return kNotInFortran;
   const CFI_type_t type = type_of(g->dtype);
   const size_t size = trine_dtype_size(g->dtype);
   Memory a = matrices(&g->a, type, size), b = matrices(&g->b, type, size),
          c = matrices(&g->c, type, size);
+  char numerics[12];
+  pad(numerics, sizeof numerics, trine_numerics_name(g->numerics));
   if (g->dtype == TRINE_F32)
-    return gemm_real32(g->alpha.f32, array(&a), array(&b), g->beta.f32, array(&c));
+    return gemm_real32(g->alpha.f32, array(&a), array(&b), g->beta.f32, array(&c), numerics);
   if (g->dtype == TRINE_F64)
-    return gemm_real64(g->alpha.f64, array(&a), array(&b), g->beta.f64, array(&c));
-  return gemm_int32(g->alpha.i32, array(&a), array(&b), g->beta.i32, array(&c));
+    return gemm_real64(g->alpha.f64, array(&a), array(&b), g->beta.f64, array(&c), numerics);
+  return gemm_int32(g->alpha.i32, array(&a), array(&b), g->beta.i32, array(&c), numerics);
 }
 
 int call_fortran(uint32_t operation, const void* descriptor) {

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* Unsigned elements, dot products that aren't of all elements, products of other numerics. */
+/* Unsigned elements, dot products that aren't of all elements, products that continue. */
 enum { kNotInFortran = -1 };
 
 /* Calls the module on the arrays that a trine_reduce, trine_transpose or trine_gemm has. */

@@ -60,30 +60,33 @@ contains
     transpose_case = stat
   end function
 
-  integer(c_int) function gemm_real32(alpha, a, b, beta, c) bind(c)
+  integer(c_int) function gemm_real32(alpha, a, b, beta, c, numerics) bind(c)
     real(c_float), value :: alpha, beta
     real(c_float), intent(in) :: a(..), b(..)
     real(c_float), intent(inout) :: c(..)
+    character(kind=c_char), intent(in) :: numerics(12)
     integer :: stat
-    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat)
+    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat, numerics=word(numerics))
     gemm_real32 = stat
   end function
 
-  integer(c_int) function gemm_real64(alpha, a, b, beta, c) bind(c)
+  integer(c_int) function gemm_real64(alpha, a, b, beta, c, numerics) bind(c)
     real(c_double), value :: alpha, beta
     real(c_double), intent(in) :: a(..), b(..)
     real(c_double), intent(inout) :: c(..)
+    character(kind=c_char), intent(in) :: numerics(12)
     integer :: stat
-    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat)
+    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat, numerics=word(numerics))
     gemm_real64 = stat
   end function
 
-  integer(c_int) function gemm_int32(alpha, a, b, beta, c) bind(c)
+  integer(c_int) function gemm_int32(alpha, a, b, beta, c, numerics) bind(c)
     integer(c_int32_t), value :: alpha, beta
     integer(c_int32_t), intent(in) :: a(..), b(..)
     integer(c_int32_t), intent(inout) :: c(..)
+    character(kind=c_char), intent(in) :: numerics(12)
     integer :: stat
-    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat)
+    call trine_gemm(a, b, c, alpha, beta, device='cpu', stat=stat, numerics=word(numerics))
     gemm_int32 = stat
   end function
 

@@ -89,7 +89,7 @@ contains
 
   subroutine products()
     real(real64) :: a(4, 3), b(3, 5), c(4, 5), turned(3, 4), batch(4, 3, 2), many(4, 5, 2)
-    real(real32) :: s(2, 2) = reshape([1, 2, 3, 4], [2, 2]), t(2, 2) = 1
+    real(real32) :: s(2, 2) = reshape([1, 2, 3, 4], [2, 2]), t(2, 2) = 1, row(1, 3), one(1, 1)
     integer(int32) :: i(2, 2) = reshape([1, 2, 3, 4], [2, 2]), j(2, 2) = 0
     integer :: n
     a = reshape([(n, n=1, 12)], [4, 3])
@@ -105,7 +105,13 @@ contains
     call check(all(many(:, :, 2) == -matmul(a, b)), 'a batch of products')
     call trine_gemm(s, s, t, beta=1.0_real32, transb='t', device='cpu')
     call check(all(t == matmul(s, transpose(s)) + 1), 'a product of real32')
-    call trine_gemm(i, i, j)
+    ! Two halves of an ulp: lost one by one, an ulp together.
+    row(1, :) = [1.0_real32, 2.0_real32**(-12), 2.0_real32**(-12)]
+    call trine_gemm(row, row, one, transb='t', device='cpu')
+    call check(one(1, 1) == 1, 'a product that is rounded at every step')
+    call trine_gemm(row, row, one, transb='t', device='cpu', numerics='exact')
+    call check(one(1, 1) == 1 + 2.0_real32**(-23), 'a product that is rounded once')
+    call trine_gemm(i, i, j, numerics='exact')
     call check(all(j == matmul(i, i)), 'a product of int32')
     call check(trine_dot(a, a) == sum(a * a), 'a dot product of real64')
     call check(trine_dot(s(1, :), s(2, :)) == 14, 'a dot product of sections')
@@ -251,6 +257,10 @@ contains
     call check(stat == 1 .and. index(message, 'gemm: a 3 x 2 times b 3 x 2') == 1, message)
     call trine_gemm(a, a, c, transb='x', stat=stat, errmsg=message)
     call check(stat == 1 .and. index(message, 'transb') > 0, message)
+    call trine_gemm(a, a, c, transb='t', stat=stat, errmsg=message, numerics='precise')
+    call check(stat == 3 .and. index(message, "No numerics is called 'precise'") == 1, message)
+    call trine_gemm(a, a, c, transb='t', stat=stat, errmsg=message, numerics='vendor')
+    call check(stat == 1 .and. index(message, 'gemm: numerics can be asked for as') == 1, message)
     call trine_reduce('average', a, total, stat=stat, errmsg=message)
     call check(stat == 3 .and. index(message, "No function is called 'average'") == 1, message)
     call trine_reduce('sum', a, total, dim=3, stat=stat, errmsg=message)

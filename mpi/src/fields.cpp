@@ -3,7 +3,6 @@
 #include <trine/fitting.hpp>
 
 #include <cstring>
-#include <limits>
 
 #include "fields_call.hpp"
 #include "matrix.hpp"
@@ -345,7 +344,10 @@ class Parts {
       if (!chosen) chosen.emplace(asked, place_.options());
       reduce_chosen(*chosen, fields, slots.at + first * slots.words, slots.words);
     });
-    if (slots.words == 1) make_canonical(slots);
+    if (slots.words != 1) return;
+    for (uint64_t& bits :
+         std::span(slots.at, size_t(slots.count)))  // as Partials have their values
+      bits = trine::detail::canonical(slots.dtype, bits);
   }
 
  private:
@@ -365,20 +367,6 @@ class Parts {
       take(mask, fields.mask, i, copies_[2]);
       chosen.reduce(place_.on_host(one_of(fields.values, i), copies_[1]), weights, *mask, slot);
     }
-  }
-  /// As Partials have their values: of NaNs one, and zeros above 4 bytes.
-  static void make_canonical(const Slots& slots) {
-    const auto set = [&]<class T>(T value) {
-      for (uint64_t* at = slots.at; at != slots.at + slots.count; ++at) {
-        std::memcpy(&value, at, sizeof value);
-        if (value != value) value = std::numeric_limits<T>::quiet_NaN();
-        *at = 0;
-        std::memcpy(at, &value, sizeof value);
-      }
-    };
-    if (slots.dtype == Dtype::f64) return set(double{});
-    if (slots.dtype == Dtype::f32) return set(float{});
-    if (size_of(slots.dtype) == 4) set(uint32_t{});
   }
 
   Place place_;

@@ -18,6 +18,12 @@
 
 namespace trine {
 
+namespace detail {
+/// The bits of one value of `dtype` as states have them: zeros above them, and for any NaN the one
+/// NaN. The library over MPI uses it, too.
+TRINE_API uint64_t canonical(Dtype dtype, uint64_t bits) noexcept;
+}  // namespace detail
+
 /// The state of the reduction of a whole when some of its elements have been seen. It has a
 /// fixed size, and is canonical: after the same elements it is the same bytes, however they were
 /// cut and in whatever order they came.

@@ -2,14 +2,12 @@
 // 2^k on is a complete subtree, whatever the tree's size, so it can be computed anywhere.
 #pragma once
 
-#include <trine/types.hpp>
+#include <trine/partial.hpp>
 
 #include <vector>
 
 namespace trine::detail {
 
-/// The bits of one value of `dtype`, zeros above them; of a NaN the one NaN that states have.
-uint64_t canonical(Dtype dtype, uint64_t bits) noexcept;
 bool is_nan(Dtype dtype, uint64_t bits) noexcept;
 
 struct Block {

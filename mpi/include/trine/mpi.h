@@ -25,14 +25,7 @@
 /// each argument are those of the C++ function that the comment names.
 #pragma once
 
-// C++ bindings, which MPI 3 took away, bring a library of their own.
-#ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
-#endif
-#ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
-#endif
-#include <mpi.h>
+#include <trine/mpi_c_api.h>
 #include <trine/trine.h>
 
 #ifdef __cplusplus

@@ -119,7 +119,7 @@ int calls_for(MPI_Comm comm, double seconds, const std::function<void()>& call) 
 }
 
 MeasuredLink measure_link(const Job& job, const Groups& groups, int rounds) {
-  constexpr int kSmall = 8, kLarge = mpi::detail::chunk_bytes(mpi::detail::usual_piece);
+  constexpr int kSmall = 8, kLarge = mpi::detail::transposed_bytes(mpi::detail::usual_chunk);
   MeasuredLink measured;
   Link& link = measured.link;
   double small = 0, large = 0;  // the least seconds, one way

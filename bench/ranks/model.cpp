@@ -47,7 +47,7 @@ Traffic of_transpose(const Problem& p, int ranks, int64_t block) {
   Traffic t = head(ranks, true);
   const bool to_one = g.rows == g.cols;
   t.messages +=
-      std::ceil(mine / double(chunk_bytes(usual_piece))) * (to_one ? 1 : double(ranks - 1));
+      std::ceil(mine / double(transposed_bytes(usual_chunk))) * (to_one ? 1 : double(ranks - 1));
   t.bytes += to_one ? mine : mine * double(ranks - 1) / ranks;
   return t;
 }
@@ -57,7 +57,7 @@ Traffic of_product(const Problem& p, int ranks, int64_t block) {
   const Grid g = grid_of(ranks);
   Traffic t = head(ranks, true);
   const double rows = most(p.size.rows, block, g.rows), cols = most(p.size.cols, block, g.cols);
-  const int64_t width = panel_width(usual_piece, int64_t(rows + cols) * size_of(p.dtype));
+  const int64_t width = panel_width(usual_chunk, int64_t(rows + cols) * size_of(p.dtype));
   const double panels = std::ceil(double(p.size.depth) / double(width));
   for (const auto& [extent, processes] : {std::pair{rows, g.cols}, {cols, g.rows}}) {
     t.messages += panels * (processes - 1);

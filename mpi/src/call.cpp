@@ -8,7 +8,7 @@
 
 namespace trine::mpi::detail {
 
-std::atomic<int64_t> piece_bytes = usual_piece;
+std::atomic<int64_t> chunk_bytes = usual_chunk;
 std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 namespace {

@@ -18,7 +18,7 @@ namespace trine::mpi::detail {
 
 /// The bytes that a rank sends at a time, the same on all ranks; matrices use a fraction of it.
 /// Tests make it small.
-TRINE_API extern std::atomic<int64_t> piece_bytes;
+TRINE_API extern std::atomic<int64_t> chunk_bytes;
 /// The most bytes of one message, which MPI must count.
 TRINE_API extern std::atomic<int64_t> message_bytes;
 

@@ -196,8 +196,8 @@ void Channel::join(const Distribution& d) {
     return;
   leave();
   const int down = d.grid_row(rank), across = d.grid_col(rank);
-  for (const auto& [made, line, place] : {std::tuple(&row, down, across), {&col, across, down}}) {
-    check(MPI_Comm_split(comm, line < 0 ? MPI_UNDEFINED : line, place, made), "MPI_Comm_split");
+  for (const auto& [made, color, place] : {std::tuple(&row, down, across), {&col, across, down}}) {
+    check(MPI_Comm_split(comm, color < 0 ? MPI_UNDEFINED : color, place, made), "MPI_Comm_split");
     if (*made != MPI_COMM_NULL)
       check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
@@ -206,8 +206,8 @@ void Channel::join(const Distribution& d) {
 
 void Channel::leave() {
   grid.grid_rows = 0;  // none, if the next can't be joined
-  for (MPI_Comm* line : {&row, &col})
-    if (*line != MPI_COMM_NULL) MPI_Comm_free(line);
+  for (MPI_Comm* part : {&row, &col})
+    if (*part != MPI_COMM_NULL) MPI_Comm_free(part);
 }
 
 std::shared_ptr<Channel> channel_of(MPI_Comm comm) {

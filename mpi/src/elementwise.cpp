@@ -105,16 +105,16 @@ void Elementwise<Place>::check_output(const View& output) {
 template <class Place>
 void Elementwise<Place>::prepare() {
   const auto ranks = size_t(channel().size);
-  piece_ = std::clamp<int64_t>(length_, 1, longest_piece());
+  chunk_ = std::clamp<int64_t>(length_, 1, longest_chunk());
   for (auto* list : {&slices_, &begins_, &mine_, &rows_}) list->resize(ranks);
   exchange_memory();
   memory_.resize(5);
-  const int64_t slice = piece_ / channel().size + 1;
+  const int64_t slice = chunk_ / channel().size + 1;
   place_.allocate(matrix(), slice * channel().size * size_of(dtype_));
   place_.allocate(results(), slice * size_of(result_dtype_));
-  for (const int64_t begin : {int64_t{0}, piece_})
-    if (begin < length_) place_.allocate_for(fetched(begin), input_, piece_ * size_of(dtype_));
-  if (is_receiver()) place_.allocate_for(gathered(), output_, piece_ * size_of(result_dtype_));
+  for (const int64_t begin : {int64_t{0}, chunk_})
+    if (begin < length_) place_.allocate_for(fetched(begin), input_, chunk_ * size_of(dtype_));
+  if (is_receiver()) place_.allocate_for(gathered(), output_, chunk_ * size_of(result_dtype_));
 }
 
 template <class Place>
@@ -138,9 +138,9 @@ void Elementwise<Place>::ask_device() {
   const uint64_t bit = uint64_t{1} << (8 * (uint32_t(function_) - 1) + uint32_t(dtype_));
   const Device device = place_.device(channel());
   if (is_by_default && channel().able == device && (channel().able_to & bit) != 0) return;
-  const int64_t longest = longest_piece();
-  for (const int64_t piece : {std::min(longest, length_), length_ % longest}) {
-    const int64_t mine = begin_of(channel().rank + 1, piece) - begin_of(channel().rank, piece);
+  const int64_t longest = longest_chunk();
+  for (const int64_t chunk : {std::min(longest, length_), length_ % longest}) {
+    const int64_t mine = begin_of(channel().rank + 1, chunk) - begin_of(channel().rank, chunk);
     plan_reduce(function_, row_major({}, dtype_, channel().size, mine),
                 vector({}, result_dtype_, mine));
   }
@@ -204,11 +204,11 @@ bool Elementwise<Place>::work(MPI_Request* request) {
     case Step::deliver:
       attempt(failure_, [&] {
         if (is_receiver())
-          place_.bring(host_vector(gathered().data(), result_dtype_, length_of_piece()),
-                       block(output_, done_, 0, length_of_piece(), 1));
+          place_.bring(host_vector(gathered().data(), result_dtype_, length_of_chunk()),
+                       block(output_, done_, 0, length_of_chunk(), 1));
         place_.mark();
       });
-      done_ += length_of_piece();
+      done_ += length_of_chunk();
       next_ = done_ < length_ ? Step::scatter : Step::end;
       return true;
     case Step::end: place_.finish(failure_); return false;
@@ -220,7 +220,7 @@ bool Elementwise<Place>::work(MPI_Request* request) {
 /// Brings a chunk to the place where MPI reads it.
 template <class Place>
 void Elementwise<Place>::fetch(int64_t begin) {
-  const int64_t length = std::min(piece_, length_ - begin);
+  const int64_t length = std::min(chunk_, length_ - begin);
   if (length <= 0) return;
   place_.fetch(block(input_, begin, 0, length, 1),
                host_vector(fetched(begin).data(), dtype_, length));
@@ -228,7 +228,7 @@ void Elementwise<Place>::fetch(int64_t begin) {
 
 template <class Place>
 void Elementwise<Place>::scatter(MPI_Request* request) {
-  const int64_t length = length_of_piece();
+  const int64_t length = length_of_chunk();
   const int ranks = channel().size, me = channel().rank;
   const auto begin = [&](int rank) { return int(begin_of(rank, length)); };
   for (int rank = 0; rank < ranks; ++rank) {
@@ -238,7 +238,7 @@ void Elementwise<Place>::scatter(MPI_Request* request) {
     mine_[i] = begin(me + 1) - begin(me);
     rows_[i] = rank * mine_[i];
   }
-  attempt(failure_, [&] { fetch(done_ + piece_); });  // which arrives while this one is sent
+  attempt(failure_, [&] { fetch(done_ + chunk_); });  // which arrives while this one is sent
   alltoall({place_.address(fetched(done_), block(input_, done_, 0, length, 1)), slices_.data(),
             begins_.data()},
            {matrix().data(), mine_.data(), rows_.data()}, type_of(dtype_), channel().comm, request);
@@ -264,7 +264,7 @@ template <class Place>
 void Elementwise<Place>::gather(MPI_Request* request) {
   // The others' output isn't looked at: it may be null.
   std::byte* const output =
-      is_receiver() ? place_.address(gathered(), block(output_, done_, 0, length_of_piece(), 1))
+      is_receiver() ? place_.address(gathered(), block(output_, done_, 0, length_of_chunk(), 1))
                     : nullptr;
   const Blocks<std::byte> to = {output, slices_.data(), begins_.data()};
   const MPI_Datatype type = type_of(result_dtype_);

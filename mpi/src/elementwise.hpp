@@ -48,18 +48,18 @@ class Elementwise : public PlacedCall<Place> {
   /// Takes the memory that the last call has left with the communicator, or leaves it.
   void exchange_memory() noexcept;
 
-  int64_t longest_piece() const noexcept {
-    return std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
+  int64_t longest_chunk() const noexcept {
+    return std::clamp<int64_t>(chunk_bytes / size_of(dtype_), 1, INT32_MAX / 2);
   }
-  int64_t length_of_piece() const noexcept { return std::min(piece_, length_ - done_); }
+  int64_t length_of_chunk() const noexcept { return std::min(chunk_, length_ - done_); }
   /// The beginning of a rank's slice of a chunk.
-  int64_t begin_of(int rank, int64_t piece) const noexcept { return piece * rank / channel().size; }
+  int64_t begin_of(int rank, int64_t chunk) const noexcept { return chunk * rank / channel().size; }
   void fetch(int64_t begin);
   void scatter(MPI_Request* request);
   void reduce_slice();
   void gather(MPI_Request* request);
   HostView slice(const Memory& memory, Dtype dtype, int64_t rows) const;
-  Memory& fetched(int64_t begin) noexcept { return memory_[size_t(begin / piece_ % 2)]; }
+  Memory& fetched(int64_t begin) noexcept { return memory_[size_t(begin / chunk_ % 2)]; }
   Memory& matrix() noexcept { return memory_[2]; }
   Memory& results() noexcept { return memory_[3]; }
   Memory& gathered() noexcept { return memory_[4]; }
@@ -74,7 +74,7 @@ class Elementwise : public PlacedCall<Place> {
   double scalar_ = 0;            ///< then
   bool is_alone_ = false;        ///< one rank, on a device
   bool is_copy_ = false;  ///< one rank, on the host: its values are the results, its rank is 0
-  int64_t piece_ = 0, done_ = 0;  ///< elements
+  int64_t chunk_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
   /// For each rank: the length and the beginning of its slice of a chunk; the same of my slice in
   /// each rank's chunk.

@@ -194,13 +194,13 @@ namespace {
 /// :) do.
 bool lie_beside(const ConstHostView& in, const ConstHostView& out) {
   const int64_t in_size = size_of(in.dtype), out_size = size_of(out.dtype);
-  const int64_t line = in.col_stride * in_size;
-  if (!is_unit_down(in) || !is_unit_down(out) || line <= 0 || line != out.col_stride * out_size)
+  const int64_t column = in.col_stride * in_size;
+  if (!is_unit_down(in) || !is_unit_down(out) || column <= 0 || column != out.col_stride * out_size)
     return false;
   const int64_t between =
       static_cast<const std::byte*>(out.data) - static_cast<const std::byte*>(in.data);
-  const int64_t at = (between % line + line) % line;
-  return at >= in.rows * in_size && at + out.rows * out_size <= line;
+  const int64_t at = (between % column + column) % column;
+  return at >= in.rows * in_size && at + out.rows * out_size <= column;
 }
 }  // namespace
 

@@ -111,8 +111,8 @@ namespace {
 void check_numerics(Numerics numerics) {
   if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
       numerics != Numerics::exact)
-    refuse("numerics can be asked for as 'reproducible', 'fast' or 'exact', not '",
-           name(numerics), "'.");
+    refuse("numerics can be asked for as 'reproducible', 'fast' or 'exact', not '", name(numerics),
+           "'.");
 }
 }  // namespace
 
@@ -160,10 +160,10 @@ void OnHost::copy(const ConstHostView& from, const HostView& to, bool as_asked) 
   const bool down = is_unit_down(from) && is_unit_down(to);
   const bool across = is_unit_down(transposed(from)) && is_unit_down(transposed(to));
   if (!down || (across && from.cols > from.rows)) return copy(transposed(from), transposed(to));
-  int64_t length = from.rows * size_of(from.dtype), lines = from.cols;
-  if (from.col_stride == from.rows && to.col_stride == from.rows) length *= lines, lines = 1;
-  for (int64_t line = 0; line < lines; ++line)
-    std::memcpy(block(to, 0, line, 0, 0).data, block(from, 0, line, 0, 0).data, size_t(length));
+  int64_t length = from.rows * size_of(from.dtype), cols = from.cols;
+  if (from.col_stride == from.rows && to.col_stride == from.rows) length *= cols, cols = 1;
+  for (int64_t j = 0; j < cols; ++j)
+    std::memcpy(block(to, 0, j, 0, 0).data, block(from, 0, j, 0, 0).data, size_t(length));
 }
 
 void OnHost::gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
@@ -174,8 +174,8 @@ void OnHost::gemm(double alpha, const ConstHostView& a, const ConstHostView& b, 
 }
 
 void OnHost::add(double alpha, const HostView& chains, double beta, const HostView& c) const {
-  // The product of each line of chains and a 1 x 1 matrix that is 1, whose chains fma(chain, 1, +0)
-  // change nothing, as they end with + (+0) already.
+  // The product of each column of chains and a 1 x 1 matrix that is 1, whose chains fma(chain, 1,
+  // +0) change nothing, as they end with + (+0) already.
   if (!is_unit_down(c)) return add(alpha, transposed(chains), beta, transposed(c));
   const float one_f32 = 1;
   const double one_f64 = 1;
@@ -183,7 +183,7 @@ void OnHost::add(double alpha, const HostView& chains, double beta, const HostVi
   const void* const one = c.dtype == Dtype::f32   ? static_cast<const void*>(&one_f32)
                           : c.dtype == Dtype::f64 ? static_cast<const void*>(&one_f64)
                                                   : &one_i32;
-  const auto lines = [](const HostView& view) {
+  const auto columns = [](const HostView& view) {
     HostView batch = view;
     batch.batch = view.cols, batch.batch_stride = view.col_stride;
     batch.cols = 1, batch.row_stride = 1, batch.col_stride = view.rows;
@@ -191,7 +191,7 @@ void OnHost::add(double alpha, const HostView& chains, double beta, const HostVi
   };
   ConstHostView unit = host_vector(one, c.dtype, 1);
   unit.batch = c.cols;
-  trine::gemm(alpha, lines(chains), unit, beta, lines(c), {.device = options_.device});
+  trine::gemm(alpha, columns(chains), unit, beta, columns(c), {.device = options_.device});
 }
 
 void OnHost::take(const ConstHostView& one, void* to) {

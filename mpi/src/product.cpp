@@ -224,12 +224,12 @@ class Product : public PlacedCall<Place> {
     const int64_t depth = a_.distribution.cols;
     if (is_exact_) {
       const int64_t room = panels_room(
-          piece_bytes, bytes(a_.distribution) + bytes(b_.distribution) + bytes(c_.distribution));
+          chunk_bytes, bytes(a_.distribution) + bytes(b_.distribution) + bytes(c_.distribution));
       along_rows_.cut(room), along_cols_.cut(room);
       width_ = std::min({along_rows_.k_of(most_width), along_cols_.k_of(most_width), depth});
     } else {
       const int64_t rows = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
-      width_ = panel_width(piece_bytes, rows * size_of(c_.local.dtype));
+      width_ = panel_width(chunk_bytes, rows * size_of(c_.local.dtype));
     }
     steps_along_k_ = (depth + width_ - 1) / width_;
     steps_ = steps_along_k_ * along_rows_.panels() * along_cols_.panels();

@@ -182,8 +182,8 @@ class Transposition : public PlacedCall<Place> {
                                              std::min(rows_of(a).most(), cols_of(b).most());
     const int64_t most =
         std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
-    const int64_t piece = std::max<int64_t>(chunk_bytes(piece_bytes) / element_, 1);
-    chunks_ = (most + piece - 1) / piece;
+    const int64_t at_once = std::max<int64_t>(transposed_bytes(chunk_bytes) / element_, 1);
+    chunks_ = (most + at_once - 1) / at_once;
     Memory* memory = channel().messages;
     for (Side* side : {&send_, &receive_})
       for (Side::Messages& messages : side->messages) messages.memory = memory++;

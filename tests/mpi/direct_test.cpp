@@ -58,7 +58,7 @@ TEST(DeviceMemory, IsKeptForCallsOfItsKind) {
 
 TEST(DeviceMemory, ArrivesEitherWay) {
   for (const int64_t bytes : {int64_t{16 * 8 * 500}, int64_t{1} << 26}) {
-    trine::mpi::detail::piece_bytes = bytes;
+    trine::mpi::detail::chunk_bytes = bytes;
     for (int shape = 0; shape < 4; ++shape) {
       const bool is_a_down = shape % 2 == 0, is_b_down = shape / 2 == 0;
       // Runs of more than one row: single elements lie neither way.
@@ -86,7 +86,7 @@ TEST(DeviceMemory, ArrivesEitherWay) {
       ++cases;
     }
   }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 TEST(DeviceMemory, SumsOneNumberToo) {

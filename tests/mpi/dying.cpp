@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   if (count != 4) return 2;
   std::ofstream(arguments[3] + ("/" + std::to_string(rank()))) << getpid() << std::endl;
-  trine::mpi::detail::piece_bytes = 1 << 14;  // several pieces and steps a call
+  trine::mpi::detail::chunk_bytes = 1 << 14;  // several chunks and steps a call
   for (int i = 0; i < 3; ++i) call(arguments[1]);
   if (rank() == 1) ledger::die_at(std::atoi(arguments[2]));
   for (;;) call(arguments[1]);

@@ -100,9 +100,9 @@ TYPED_TEST(Elementwise, HasTheBitsOfOneDevice) {
       }
 }
 
-TYPED_TEST(Elementwise, InPiecesToo) {
+TYPED_TEST(Elementwise, InChunksToo) {
   for (const int64_t bytes : {1, 24, 1000}) {
-    trine::mpi::detail::piece_bytes = bytes;
+    trine::mpi::detail::chunk_bytes = bytes;
     for (const int64_t length : {1, 13, 500}) {
       if (bytes == 1 && length > 100) continue;
       this->check_all(length, Values::cancelling, {.device = "cpu"});
@@ -110,7 +110,7 @@ TYPED_TEST(Elementwise, InPiecesToo) {
         this->check_all(length, Values::cancelling, {.device = "@cpu"});
     }
   }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 /// OpenCL's handles of two buffers lie nearer to each other than the buffers are long.
@@ -134,14 +134,14 @@ TEST(Pinned, MemoryOfTwoBuffersIsApart) {
 }
 
 TEST(Roots, AloneNeedAnOutput) {
-  trine::mpi::detail::piece_bytes = 24;
+  trine::mpi::detail::chunk_bytes = 24;
   const std::vector<double> ones(100, 1);
   std::vector<double> sums(rank() == 0 ? 100 : 0);
   trine::mpi::reduce(Function::sum, trine::host_vector(ones.data(), Dtype::f64, 100),
                      trine::host_vector(rank() == 0 ? sums.data() : nullptr, Dtype::f64, 100), 0,
                      MPI_COMM_WORLD, {.device = "cpu"});
   EXPECT_THAT(sums, testing::Each(double(size())));
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 /// One number a rank: of each exponent, of one sign and of both, and beside one that is far larger.

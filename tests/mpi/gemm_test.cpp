@@ -99,11 +99,11 @@ TYPED_TEST(Gemm, IsExactOnAnyGrid) {
 
 TYPED_TEST(Gemm, InShortStepsToo) {
   for (const int64_t bytes : {1, 3000}) {
-    trine::mpi::detail::piece_bytes = bytes;
+    trine::mpi::detail::chunk_bytes = bytes;
     for (const auto& job : {"cpu", "@cpu"}) this->check_all(1, {job});
     this->check_all(1, {bytes == 1 ? "@cpu" : "cpu"}, Numerics::exact);
   }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 /// A communicator's rows and columns are kept from call to call, as long as the grid is the same.
@@ -134,7 +134,7 @@ TEST(Products, OfLargerMatrices) {
 
 /// A panel of an exact product, which has all of k, comes in several steps.
 TEST(Products, OfPanelsInSeveralSteps) {
-  trine::mpi::detail::piece_bytes = 3000;
+  trine::mpi::detail::chunk_bytes = 3000;
   for (const auto& device : {"cpu", "@cpu"})
     for (uint64_t seed = 0; seed < 4; ++seed) {
       Three d = three(seed, 5, 7, 1100);
@@ -142,7 +142,7 @@ TEST(Products, OfPanelsInSeveralSteps) {
       check<double>(d, seed, Values::like, {-2, 1},
                     {.device = device, .numerics = Numerics::exact});
     }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 /// beta != 0: the step that adds c keeps what the contract says of zeros.

@@ -221,7 +221,7 @@ TEST(ProductErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
   } catch (const trine::Error&) {
     GTEST_SKIP() << "no opencl:0, whose rung shared begins chains at 0";
   }
-  trine::mpi::detail::piece_bytes = 1;
+  trine::mpi::detail::chunk_bytes = 1;
   Part<float> a(square(), Layout::columns, std::vector<float>(400, 1)), c = a;
   Resident on("@opencl:0");
   const auto of_a = on.upload(a, Dtype::f32), of_c = on.upload(c, Dtype::f32);
@@ -242,7 +242,7 @@ TEST(ProductErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
     trine::mpi::gemm(on.queue, 1, of_a, of_a, 0, of_c, MPI_COMM_WORLD,
                      {.rung = is_last ? "shared" : ""});
   });
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
   on.download();
   EXPECT_THAT(c.memory, testing::Each(1.0f));
 }

@@ -81,8 +81,8 @@ void fail_each_allocation(Call&& call) {
 
 class Memory : public testing::Test {
  public:
-  void SetUp() override { trine::mpi::detail::piece_bytes = 2000; }
-  void TearDown() override { trine::mpi::detail::piece_bytes = int64_t{1} << 26; }
+  void SetUp() override { trine::mpi::detail::chunk_bytes = 2000; }
+  void TearDown() override { trine::mpi::detail::chunk_bytes = int64_t{1} << 26; }
 
  protected:
   static trine::ConstHostView part_of(const std::vector<double>& values) {

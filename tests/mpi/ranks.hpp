@@ -12,7 +12,7 @@
 
 namespace trine::mpi::detail {
 // mpi/src/call.hpp: the seams that cut early, and make steps and messages short
-extern std::atomic<int64_t> piece_bytes, message_bytes;
+extern std::atomic<int64_t> chunk_bytes, message_bytes;
 }  // namespace trine::mpi::detail
 
 namespace ranks {

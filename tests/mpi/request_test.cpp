@@ -32,7 +32,7 @@ std::vector<double> sum_of(int call) {
 TEST(Requests, OnDevicesManyAtOnce) {
   constexpr size_t kCalls = 8;
   for (const int64_t bytes : {100, 1 << 20}) {
-    trine::mpi::detail::piece_bytes = bytes;
+    trine::mpi::detail::chunk_bytes = bytes;
     for (const auto& job : jobs_and_resident_ones()) {
       const std::string device = device_of(job);
       if (!all(is_resident(device))) continue;
@@ -55,7 +55,7 @@ TEST(Requests, OnDevicesManyAtOnce) {
       cases += kCalls;
     }
   }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 TEST(Requests, EndBeforeWhatTheQueueIsAskedForLater) {
@@ -77,7 +77,7 @@ TEST(Requests, EndBeforeWhatTheQueueIsAskedForLater) {
 
 TEST(Requests, ManyAtOnceWaitedForInAnyOrder) {
   constexpr int kCalls = 20;
-  trine::mpi::detail::piece_bytes = 100;
+  trine::mpi::detail::chunk_bytes = 100;
   std::vector<std::vector<double>> inputs, outputs;
   for (int call = 0; call < kCalls; ++call) {
     inputs.push_back(input_of(call, rank()));
@@ -105,7 +105,7 @@ TEST(Requests, ManyAtOnceWaitedForInAnyOrder) {
   trine::ExactSum expected;
   for (int other = 0; other < size(); ++other) expected.add(input_of(3, other));
   EXPECT_EQ(exact, expected);
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 TEST(Requests, EndByTestByTheirDestructorAndBeforeACallThatBlocks) {

@@ -63,8 +63,8 @@ bool all_are_right(MPI_Comm comm, uint64_t seed) {
 
 class Threads : public testing::Test {
  public:
-  void SetUp() override { trine::mpi::detail::piece_bytes = 1000; }
-  void TearDown() override { trine::mpi::detail::piece_bytes = int64_t{1} << 26; }
+  void SetUp() override { trine::mpi::detail::chunk_bytes = 1000; }
+  void TearDown() override { trine::mpi::detail::chunk_bytes = int64_t{1} << 26; }
 };
 
 /// MPI_THREAD_FUNNELED demands this: no thread of Trine's own, a device's say, ever calls MPI.

@@ -68,15 +68,15 @@ TEST(Transpose, OfAnyDistributions) {
         check_case(++seed, rows, cols, {.device = device_of(job)});
 }
 
-TEST(Transpose, InPiecesToo) {
+TEST(Transpose, InChunksToo) {
   for (const int64_t bytes : {1, 16 * 40, 16 * 5000}) {
-    trine::mpi::detail::piece_bytes = bytes;
+    trine::mpi::detail::chunk_bytes = bytes;
     for (const auto& device : {"cpu", "@cpu"})
       for (const auto& [rows, cols] : kShapes)
         for (uint64_t seed = 1000; seed < 1010; ++seed)
           if (bytes > 1 || rows * cols < 100) check_case(seed, rows, cols, {.device = device});
   }
-  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  trine::mpi::detail::chunk_bytes = int64_t{1} << 26;
 }
 
 TEST(Transpose, LargeBlocksToo) {

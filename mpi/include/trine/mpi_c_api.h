@@ -1,5 +1,5 @@
-/// <mpi.h> without the C++ bindings that MPI 3 took away, which bring a library of their own. Trine's
-/// headers include it.
+/// <mpi.h> without the C++ bindings that MPI 3 took away, which bring a library of their own.
+/// Trine's headers include it.
 #pragma once
 
 #ifndef OMPI_SKIP_MPICXX

@@ -14,28 +14,45 @@
 // Elements of each panel that a work-item copies, and rows and columns of C that it has.
 #define EACH 4
 
-// A panel's elements of this work-item, zeros beyond `extent` lanes and `depth` steps. Neighbouring
-// work-items read along the operand's unit stride.
-DEVICE void fetch(const GLOBAL T* x, long lane_stride, long step_stride, long extent, long depth,
-                  int along_steps, int t, T* e) {
-#pragma unroll
-  for (int r = 0; r < EACH; ++r) {
-    const int at = t + r * 256;
-    const int lane = along_steps ? at / DEPTH : at % SIDE;
-    const int l = along_steps ? at % DEPTH : at / SIDE;
-    e[r] = lane < extent && l < depth ? x[lane * lane_stride + l * step_stride] : (T)0;
-  }
+// What a work-item copies of an operand, EACH elements of a panel: its first one, as row or column
+// and step, and how far apart they are; in memory; in the panel. Neighbouring work-items read along
+// the operand's unit stride. Steps are SIDE + 1 apart in local memory, so that either way of
+// copying uses different banks.
+typedef struct Loader {
+  const GLOBAL T* from;
+  long apart, stage_stride;
+  int first, first_apart, extent, step, step_apart, place, place_apart;
+} Loader;
+
+DEVICE Loader loader_of(const GLOBAL T* x, long stride, long step_stride, long extent, int t) {
+  Loader f;
+  const bool along_steps = step_stride == 1;
+  f.first = along_steps ? t / DEPTH : t % SIDE, f.first_apart = along_steps ? 256 / DEPTH : 0;
+  f.step = along_steps ? t % DEPTH : t / SIDE, f.step_apart = along_steps ? 0 : 256 / SIDE;
+  f.extent = extent < SIDE ? (int)extent : SIDE;
+  f.from = x + f.first * stride + f.step * step_stride;
+  f.apart = f.first_apart * stride + f.step_apart * step_stride;
+  f.stage_stride = DEPTH * step_stride;
+  f.place = f.step * (SIDE + 1) + f.first;
+  f.place_apart = f.step_apart * (SIDE + 1) + f.first_apart;
+  return f;
 }
 
-// Steps lie SIDE + 1 apart: either way of copying falls on different banks.
-DEVICE void widen(LOCAL_POINTER double* panel, int along_steps, int t, const T* e) {
+// The elements of the next panel, zeros beyond the operand and `depth` steps.
+DEVICE void fetch(Loader* f, long depth, T* e) {
+  const int steps = depth < DEPTH ? (int)depth : DEPTH;
 #pragma unroll
   for (int r = 0; r < EACH; ++r) {
-    const int at = t + r * 256;
-    const int lane = along_steps ? at / DEPTH : at % SIDE;
-    const int l = along_steps ? at % DEPTH : at / SIDE;
-    panel[l * (SIDE + 1) + lane] = (double)e[r];
+    const bool inside =
+        f->first + r * f->first_apart < f->extent && f->step + r * f->step_apart < steps;
+    e[r] = inside ? f->from[r * f->apart] : (T)0;
   }
+  f->from += f->stage_stride;
+}
+
+DEVICE void widen(LOCAL_POINTER double* panel, const Loader* f, const T* e) {
+#pragma unroll
+  for (int r = 0; r < EACH; ++r) panel[f->place + r * f->place_apart] = (double)e[r];
 }
 
 #if T_double
@@ -46,16 +63,18 @@ DEVICE double base_of(const Bounds* b, int u, int v, int rows, int cols, long de
 }
 #endif
 
-KERNEL_BOUNDED(bounded, 256, 1, 2)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS) {
+// A pair takes twice a chain's registers.
+KERNEL_BOUNDED(bounded, 256, 1, WIDTH / 2)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS) {
   LOCAL double a_panel[DEPTH * (SIDE + 1)];
   LOCAL double b_panel[DEPTH * (SIDE + 1)];
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const int t = local_x(), x = t % 16, y = t / 16;
   const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  Loader a_loader =
+      loader_of(a + a_offset + tile.batch * a_batch + i0 * a_row, a_row, a_col, m - i0, t);
+  Loader b_loader =
+      loader_of(b + b_offset + tile.batch * b_batch + j0 * b_col, b_col, b_row, n - j0, t);
   const long depth = flags & MULTIPLY ? k : 0;
-  const int a_along = a_col == 1, b_along = b_row == 1;
 
   await_earlier_launches();
   const int rows = m - i0 - y < SIDE ? (int)(m - i0 - y) : SIDE;  // from this work-item's first on
@@ -78,18 +97,14 @@ KERNEL_BOUNDED(bounded, 256, 1, 2)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS) {
     }
 
   T a_next[EACH], b_next[EACH];
-  fetch(a_from, a_row, a_col, m - i0, depth, a_along, t, a_next);
-  fetch(b_from, b_col, b_row, n - j0, depth, b_along, t, b_next);
+  fetch(&a_loader, depth, a_next);
+  fetch(&b_loader, depth, b_next);
   for (long l0 = 0; l0 < depth; l0 += DEPTH) {
-    widen(a_panel, a_along, t, a_next);
-    widen(b_panel, b_along, t, b_next);
+    widen(a_panel, &a_loader, a_next);
+    widen(b_panel, &b_loader, b_next);
     sync();
-    a_from += DEPTH * a_col;
-    b_from += DEPTH * b_row;
-    if (l0 + DEPTH < depth) {
-      fetch(a_from, a_row, a_col, m - i0, depth - l0 - DEPTH, a_along, t, a_next);
-      fetch(b_from, b_col, b_row, n - j0, depth - l0 - DEPTH, b_along, t, b_next);
-    }
+    fetch(&a_loader, depth - l0 - DEPTH, a_next);
+    fetch(&b_loader, depth - l0 - DEPTH, b_next);
 #pragma unroll
     for (int l = 0; l < DEPTH; ++l) {
       double row[EACH], col[EACH];

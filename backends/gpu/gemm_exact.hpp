@@ -55,7 +55,7 @@ struct ExactSpace {
     Launch& launch = plan.add(one_by_one_variant(), type());
     const auto& op = request.as<trine_gemm>();
     push_product(launch, op, p, 0, 0);
-    launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(words, 4), warps ? most : 8 * most));
+    launch.grid[0] = static_cast<uint32_t>(std::min(words, warps ? most : 8 * most));
     launch.block[0] = warps ? 128 : 1;
     push(launch);
     launch.i64(words);

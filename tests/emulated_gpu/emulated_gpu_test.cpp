@@ -146,13 +146,17 @@ class EmulatedGpu : public testing::Test {
   std::set<std::string> ran_;  ///< kernels, without their specializations' names
 };
 
-/// Calls that random ones hardly make: few columns without gaps, long products, dense lines of an
-/// odd number of elements.
+/// Calls that random ones hardly make: few columns without gaps, long products, dense rows of an
+/// odd number of elements, exact products of so many steps that a group computes an element.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
   const uint32_t bytes = seed % 3 == 0 ? 2 : 1;
   const auto thin = int64_t(2 + seed % (bytes == 2 ? 7 : 15)), count = int64_t(12000 / thin + seed);
-  return {oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
+  oracle::Operation deep =
+      oracle::plan_gemm(seed % 2 ? TRINE_F32 : TRINE_F64, 3, odd, int64_t(1025 + seed));
+  std::get<trine_gemm>(deep).numerics = TRINE_EXACT;
+  return {deep,
+          oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
                               int64_t(100 + seed), int64_t{4} << seed % 4),
           oracle::plan_reduce(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL,
                               seed % 2 ? TRINE_F32 : TRINE_F64, 1, int64_t(3000 + 97 * seed)),
@@ -178,7 +182,8 @@ TEST_F(EmulatedGpu, touches_nothing_but_operands_and_computes_what_the_oracle_do
   }
   for (uint64_t seed = 0; seed < 18; ++seed)
     for (const oracle::Operation& plan : rare_calls(seed))
-      run_by_all(plan, oracle::Values::kUniform, seed);
+      for (const auto values : {oracle::Values::kUniform, oracle::Values::kCancelModerate})
+        run_by_all(plan, values, seed);
   for (const std::string& kernel : emulated::kernels())
     EXPECT_TRUE(ran_.contains(kernel.substr(0, kernel.find("__")))) << kernel << " never ran";
 }

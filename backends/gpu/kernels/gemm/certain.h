@@ -138,7 +138,7 @@ DEVICE bool round_pair(double hi, double lo, double error, T alpha, T beta, T ol
     high = product;
     low = two_sum(high_rest, small, &rest);
     lost += fabs(low_rest) + fabs(rest);
-    error *= fabs((double)alpha);
+    if (error != 0.0) error = fma(error, fabs((double)alpha), 0x1p-1070);
   }
   if (flags & ADD_C) {
     double old_rest, high_rest, rest;

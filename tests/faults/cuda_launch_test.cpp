@@ -150,6 +150,35 @@ TEST_F(CudaLaunchOfAll, names_grid_and_arguments_reach_the_driver) {
   }
 }
 
+TEST_F(CudaLaunchOfAll, an_exact_products_first_and_last_kernels_are_those_of_other_variants) {
+  const faults::Device gpu(*backend);
+  const auto a = gpu.buffer(1 << 16), b = gpu.buffer(1 << 16), c = gpu.buffer(1 << 16);
+  const auto space = gpu.buffer(1 << 20);
+  const trine_workspace room{sizeof room, gpu.native(space), 0, 1 << 20};
+  for (const bool f64 : {false, true}) {
+    trine_gemm op =
+        faults::gemm_of(f64, faults::dense(gpu.native(a), 65, 19),
+                        faults::dense(gpu.native(b), 19, 67), faults::dense(gpu.native(c), 65, 67));
+    op.numerics = TRINE_EXACT;
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const std::string rung = f64 ? "bounded" : "tensor_specialized",
+                      type = f64 ? "double" : "float";
+    const auto launches = launch(gpu, call, rung, &room);
+    ASSERT_EQ(launches.size(), 3u);
+    EXPECT_EQ(launches[0].name, "norms__" + type);
+    EXPECT_EQ(launches[1].name,
+              f64 ? "bounded__double" : "tensor_specialized__float_128x128_nn_0_0");
+    EXPECT_EQ(launches[2].name, "one_by_one__" + type);
+    for (const auto& one : launches) EXPECT_TRUE(one.begins_early) << one.name;
+    // 9 parts of A's rows and 9 of B's columns; 4355 elements have 137 words of marks.
+    EXPECT_EQ(launches[0].grid[0], 18u);
+    EXPECT_EQ(launches[0].arguments.back(), 138u);
+    EXPECT_EQ(launches[2].arguments.back(), 137u);
+    (f64 ? void(op.alpha.f64 = 0) : void(op.alpha.f32 = 0));
+    EXPECT_EQ(launch(gpu, call, rung, &room).size(), 1u) << "nothing is multiplied";
+  }
+}
+
 TEST_F(CudaLaunchOfAll, kernels_that_await_earlier_launches_begin_while_those_end) {
   const auto begins_early = [&](const char* rung) {
     return gemm(rung, 131, 67, 19).at(0).begins_early;

@@ -230,8 +230,6 @@ MUTANTS = [
      "error = fma(error, fabs((double)alpha), 0x1p-1070);", "error *= fabs((double)alpha);"),
     ("opencl_gemm_exact_pair_rounds_twice", "opencl:0", "gemm", "backends/gpu/kernels/gemm/certain.h",
      "if (rest != 0.0 && !(bits & 1UL))", "if (false)"),
-    ("opencl_gemm_exact_zero_keeps_its_sign", "opencl:0", "gemm", "backends/gpu/kernels/gemm/certain.h",
-     "  sum += 0.0;\n", ""),
     ("opencl_gemm_exact_marks_unread", "opencl:0", "gemm", "backends/gpu/kernels/gemm/one_by_one.kernel.h",
      "if (marks[0] == 0u) return;", "return;"),
     ("opencl_gemm_exact_last_word_of_marks_unread", "opencl:0", "gemm", "backends/gpu/gemm_exact.hpp",

@@ -1,6 +1,7 @@
 // What the plans of exact products share: the bounds of rows and columns and the marks in the
-// workspace (kernels/gemm/certain.h), the first launch that writes and clears them, and the last
-// one, which computes what is marked. Only gemm's rows include it.
+// workspace (kernels/gemm/certain.h), the first launch that writes and clears them, the one that
+// adds chains if groups share k, and the last one, which computes what is marked. Only gemm's rows
+// include it.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +12,32 @@
 
 namespace trine::gpu {
 
+/// How many groups share the k steps of a tile where `tiles` of them leave places for groups idle.
+inline int64_t exact_parts(const Problem& p, int64_t tiles, int64_t places) {
+  constexpr int64_t kLeastSteps = 512, kMost = 64;
+  if (p.batch != 1 || !p.multiply) return 1;
+  return std::clamp<int64_t>(std::min(places / std::max<int64_t>(tiles, 1), p.k / kLeastSteps), 1,
+                             kMost);
+}
+
 /// Places in the workspace behind its control area, in doubles: the bounds of A's rows, those of
-/// B's columns, and the marks.
+/// B's columns, the marks, and the chains of groups that share k.
 struct ExactSpace {
   Problem p;
-  int64_t a_bounds, b_bounds, words, marks, end;
+  int64_t steps, parts;  ///< of k, a group; groups
+  int64_t a_bounds, b_bounds, words, marks, chains, end;
 
-  explicit ExactSpace(const trine_gemm& op, const trine_workspace* workspace = nullptr)
+  explicit ExactSpace(const trine_gemm& op, const trine_workspace* workspace = nullptr,
+                      int64_t most_parts = 1)
       : p(op),
+        steps(most_parts == 1 ? p.k : divide_up(divide_up(p.k, most_parts), 32) * 32),
+        parts(most_parts == 1 ? 1 : divide_up(p.k, steps)),
         a_bounds(workspace ? static_cast<int64_t>(workspace->offset + TRINE_CONTROL_BYTES) / 8 : 0),
         b_bounds(a_bounds + 2 * p.m * p.matrices(p.a)),
         words(divide_up(p.m * p.n * p.batch, 32)),
         marks(b_bounds + 2 * p.n * p.matrices(p.b)),
-        end(marks + divide_up(words + 1, 2)),
+        chains(marks + divide_up(words + 1, 2)),
+        end(chains + (parts == 1 ? 0 : parts * p.m * p.n)),
         memory(workspace ? workspace->memory : nullptr) {}
 
   /// Writes the bounds and clears the marks.
@@ -41,11 +55,33 @@ struct ExactSpace {
     launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(words + 1);
   }
 
-  /// The arguments of a kernel that marks (BOUNDS_ARGUMENTS).
-  void push(Launch& launch) const {
+  /// The product of which a group's share is a matrix of the batch.
+  Problem product() const {
+    Problem one = p;
+    if (parts == 1) return one;
+    one.k = steps;
+    one.batch = parts;
+    one.a.batch = steps * p.a.col;
+    one.b.batch = steps * p.b.row;
+    return one;
+  }
+
+  /// BOUNDS_ARGUMENTS, of a kernel that marks or, in the same place, stores chains.
+  void push(Launch& launch, bool stores_chains = false) const {
     launch.memory(memory).i64(a_bounds).i64(b_bounds);
-    launch.i64(p.a.batch == 0 ? 0 : 2 * p.m).i64(p.b.batch == 0 ? 0 : 2 * p.n).i64(marks);
-    launch.f64(static_cast<double>(p.k) * 0x1.00001p-53);
+    launch.i64(p.a.batch == 0 ? 0 : 2 * p.m).i64(p.b.batch == 0 ? 0 : 2 * p.n);
+    launch.i64(stores_chains ? chains : marks);
+    launch.f64(static_cast<double>(steps + parts) * 0x1.00001p-53);
+  }
+
+  /// Adds the chains of groups that share k.
+  void add_chains(const trine_gemm& op, Plan& plan) const {
+    Launch& launch = plan.add(add_chains_variant(), 0);
+    launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(divide_up(p.m * p.n, 256), 4096));
+    launch.block[0] = 256;
+    push_product(launch, op, p, parts, 0);
+    push(launch);
+    launch.i64(chains);
   }
 
   /// Computes what is marked.
@@ -68,32 +104,34 @@ struct ExactSpace {
   void* memory;
 };
 
-inline uint64_t exact_workspace(const Request& request) {
+inline uint64_t exact_workspace(const Request& request, int64_t parts) {
   const auto& op = request.as<trine_gemm>();
   if (!trine_is_exact(&op) || Problem(op).empty()) return 0;
-  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(ExactSpace(op).end) * sizeof(double);
+  return TRINE_CONTROL_BYTES +
+         static_cast<uint64_t>(ExactSpace(op, nullptr, parts).end) * sizeof(double);
 }
+inline uint64_t exact_workspace(const Request& request) { return exact_workspace(request, 1); }
 
 /// Why a call's bounds and marks don't fit.
-inline const char* refuse_exact(const Request& request) {
+inline const char* refuse_exact(const Request& request, int64_t parts = 1) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   constexpr int64_t kMost = int64_t{1} << 31;
   if (too_many_groups(divide_up(p.m, ExactSpace::kRows), 2, p.matrices(p.a)) ||
       too_many_groups(divide_up(p.n, ExactSpace::kRows), 2, p.matrices(p.b)) ||
       (p.n > 0 && p.m > (kMost << 8) / p.n / std::max<int64_t>(p.batch, 1)) ||
-      exact_workspace(request) > request.target.facts->max_buffer_bytes)
+      exact_workspace(request, parts) > request.target.facts->max_buffer_bytes)
     return "the bounds of its rows and columns exceed what the device takes";
   return nullptr;
 }
 
-/// The launches of an exact product: those before and after the product's own, and its arguments.
+/// The launches of an exact product: those before and after the product's own.
 template <class AddProduct>
-void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product) {
-  const ExactSpace space(request.as<trine_gemm>(), request.workspace);
+void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product, int64_t parts = 1) {
+  const ExactSpace space(request.as<trine_gemm>(), request.workspace, parts);
   if (space.p.empty()) return;
   if (space.p.multiply) space.add_norms(plan);
-  space.push(add_product(space.p));
+  add_product(space);
   if (space.p.multiply) space.add_one_by_one(request, plan);
 }
 

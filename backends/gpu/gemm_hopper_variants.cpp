@@ -135,6 +135,18 @@ int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
 /// The same of f32, whose stages have 32 steps.
 int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int64_t{32} * 8); }
 
+/// The groups that share the k of an exact product's tile.
+int64_t tensor_parts(const Request& request) {
+  const RoleTile& tile = tile_of<kTensorRung>(request);
+  const Problem p(request.as<trine_gemm>());
+  return exact_parts(p, tiles_of(p, role_group<kTensorRung>(tile)),
+                     int64_t{request.target.facts->compute_units} * tile.share_of);
+}
+
+uint64_t tensor_workspace(const Request& request) {
+  return exact_workspace(request, tensor_parts(request));
+}
+
 const char* tensor_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
   const RoleTile& tile = tile_of<kTensorRung>(request);
@@ -143,7 +155,7 @@ const char* tensor_refuses(const Request& request) {
   if (op.dtype == TRINE_F64) return role_refuses<kTensorRung>(request, tile);
   if ((tile.forms & kWidens) == 0) return "exact f32 has no such tile";
   const char* why = role_refuses<kTensorRung>(request, tile);
-  return why ? why : refuse_exact(request);
+  return why ? why : refuse_exact(request, tensor_parts(request));
 }
 
 void tensor_plan(const Request& request, Plan& plan) {
@@ -161,12 +173,18 @@ void tensor_plan(const Request& request, Plan& plan) {
   const auto panel = [&](int64_t size) {
     return widens ? widened_panel(size) : tensor_panel(size, tile.depth, odd);
   };
-  const auto add = [&](const Problem&) -> Launch& {
+  const auto add = [&](const Problem& product) -> Launch& {
     return add_role_tiles<kTensorRung>(
-        op, p, tile, panel(kTensorRung.rows(tile)) + panel(kTensorRung.cols(tile)), plan);
+        op, product, tile, panel(kTensorRung.rows(tile)) + panel(kTensorRung.cols(tile)), plan);
+  };
+  const auto add_exact = [&](const ExactSpace& space) {
+    Launch& launch = add(space.product());
+    space.push(launch, space.parts > 1);
+    launch.i64(space.parts > 1 ? p.k : 0);
+    if (space.parts > 1) space.add_chains(op, plan);
   };
   if (widens)
-    plan_exact(request, plan, add);
+    plan_exact(request, plan, add_exact, tensor_parts(request));
   else if (!p.empty())
     add(p);
 }
@@ -366,7 +384,7 @@ constexpr Variant kVariants[] = {
      .exists = tensor_exists,
      .refuses = tensor_refuses,
      .takes = TRINE_CONTINUES | TRINE_TAKES_EXACT,
-     .workspace_bytes = exact_workspace,
+     .workspace_bytes = tensor_workspace,
      .plan = tensor_plan,
      .self_checks = kTensorChecks,
      .begins_early = true,

@@ -55,11 +55,14 @@ const char* bounded_refuses(const Request& request) {
   return why ? why : refuse_exact(request);
 }
 
+uint64_t bounded_workspace(const Request& request) { return exact_workspace(request, 1); }
+
 void bounded_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
-  plan_exact(request, plan,
-             [&](const Problem& p) -> Launch& { return add_tiles(plan, op, p, bounded_group(p)); });
+  plan_exact(request, plan, [&](const ExactSpace& space) {
+    space.push(add_tiles(plan, op, space.p, bounded_group(space.p)));
+  });
 }
 
 // --- few_columns ---------------------------------------------------------------------------------
@@ -211,7 +214,7 @@ constexpr Variant kVariants[] = {
      .macros = kBoundedMacros,
      .refuses = bounded_refuses,
      .takes = TRINE_TAKES_EXACT,
-     .workspace_bytes = exact_workspace,
+     .workspace_bytes = bounded_workspace,
      .plan = bounded_plan,
      .begins_early = true},
     {.name = "few_columns",

@@ -40,6 +40,7 @@ set(TRINE_GPU_KERNELS
   gemm/register_tile
   gemm/bounded
   gemm/norms
+  gemm/add_chains
   gemm/one_by_one
   gemm/warp_specialized
   gemm/tensor_specialized

@@ -1,5 +1,5 @@
 // Variants that belong to no ladder: the arithmetic probe of a device, fills, OpenCL's clock, and
-// the first and last launches of exact products.
+// launches before and after exact products.
 #include "specialization.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kElements[] = {"float", "double", "int"};
 constexpr Macro kElement[] = {{"T", kElements}};
+constexpr Macro kFloatAlone[] = {{"T", std::span(kElements).first<1>()}};
 constexpr Macro kFloatElement[] = {{"T", std::span(kElements).first<2>()}};
 
 constexpr Variant kVariants[] = {
@@ -33,6 +34,11 @@ constexpr Variant kVariants[] = {
      .file = "gemm/one_by_one",
      .macros = kFloatElement,
      .begins_early = true},
+    {.name = "add_chains",
+     .summary = "the launch behind an exact f32 product whose k is shared by groups",
+     .file = "gemm/add_chains",
+     .macros = kFloatAlone,
+     .begins_early = true},
 };
 
 }  // namespace
@@ -44,6 +50,7 @@ const Variant& stamp_variant() { return kVariants[2]; }
 const Variant& elementwise_variant() { return kVariants[3]; }
 const Variant& norms_variant() { return kVariants[4]; }
 const Variant& one_by_one_variant() { return kVariants[5]; }
+const Variant& add_chains_variant() { return kVariants[6]; }
 
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan) {
   constexpr int64_t threads = 256, most_groups = 4096;

@@ -17,6 +17,7 @@ const Variant& stamp_variant();  // NVIDIA's OpenCL makes launches slower when i
 const Variant& elementwise_variant();
 const Variant& norms_variant();       // the first launch of exact products, gemm_exact.hpp
 const Variant& one_by_one_variant();  // the last one
+const Variant& add_chains_variant();  // the one between, if groups share k
 void plan_elementwise(const trine_elementwise& call, Plan& plan);
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan);
 

@@ -946,6 +946,39 @@ TEST(GemmRows, ExactProductsOfF32GoByTheTilesOfF64) {
   EXPECT_THAT(large.refusal(op), HasSubstr("is for f64"));
 }
 
+/// Few tiles of many steps: groups share the steps, and a launch adds their chains.
+TEST(GemmRows, GroupsShareTheStepsOfExactProductsWithFewTiles) {
+  const trine_device_facts facts = gpu();
+  const Target target{kCuda, &facts};
+  const trine_workspace workspace{sizeof workspace, nullptr, 256, 1 << 30};
+  trine_gemm op = gemm_of(TRINE_F32, 500, 512, 8188);
+  op.numerics = TRINE_EXACT;
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  Asked asked("tensor_specialized", "128x64");
+  Plan plan;
+  asked.variant.plan({target, asked.selection, call, &workspace}, plan);
+  ASSERT_EQ(plan.launch_count, 4);
+  EXPECT_STREQ(plan.launches[2].other->name, "add_chains");
+  // 4 x 8 tiles leave 132 multiprocessors room for four groups each, of 2048 steps.
+  EXPECT_EQ(plan.launches[1].grid[0], 4 * 8 * 4);
+  EXPECT_EQ(plan.launches[1].arguments[17].i64, 2048);
+  EXPECT_EQ(plan.launches[1].arguments[plan.launches[1].argument_count - 1].i64, 8188);
+  EXPECT_EQ(plan.launches[1].arguments[2].i64, 2048) << "A's next steps are its next matrix";
+  const auto bytes = [&] {
+    return asked.variant.workspace_bytes({target, asked.selection, call, nullptr});
+  };
+  const uint64_t shared = bytes();
+  EXPECT_EQ(prefer_gemm(target, op).all[0].value, asked.selection.values[0]);
+  op.a.batch = op.b.batch = op.c.batch = 2;
+  asked.variant.plan({target, asked.selection, call, &workspace}, plan = Plan{});
+  EXPECT_EQ(plan.launch_count, 3) << "a batch fills the device";
+  EXPECT_GT(shared, bytes() + 500 * 512 * 8 * 3);
+  op = gemm_of(TRINE_F32, 500, 512, 1000);
+  op.numerics = TRINE_EXACT;
+  asked.variant.plan({target, asked.selection, call, &workspace}, plan = Plan{});
+  EXPECT_EQ(plan.launch_count, 3) << "too few steps";
+}
+
 TEST(GemmRows, ChooseOneThatContinuesChains) {
   trine_device_facts facts = gpu();
   trine_gemm op = gemm_of(TRINE_F32, 512, 1024, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);

@@ -152,13 +152,19 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 // Stores two neighbours of a row of C, at once if they are a pair. Exact ones are marked where they
 // aren't certain.
 #if WIDTH == 4
-#define BOUNDS_OF_BLOCK , const Bounds bounds
+#define BOUNDS_OF_BLOCK , const Bounds bounds, bool is_part
 #define STORE_TWO(to, u, v)                                                                       \
   store_certain(to, wide&& first&& second, first, second, acc[i] + 4 * j + e, alpha, beta, flags, \
-                &bounds, at.row + (u), at.col + (v))
+                &bounds, is_part, at.row + (u), at.col + (v))
 DEVICE void store_certain(GLOBAL T* to, bool pair, bool first, bool second, const CHAIN* acc,
-                          T alpha, T beta, int flags, const Bounds* b, int u, int v) {
+                          T alpha, T beta, int flags, const Bounds* b, bool is_part, int u, int v) {
   const bool inside[2] = {first, second};
+  if (is_part) {  // its chains, in the place of marks
+    GLOBAL double* const chains = (GLOBAL double*)b->marks + (b->bit + u * b->width + v);
+    if (first) chains[0] = acc[0];
+    if (second) chains[1] = acc[1];
+    return;
+  }
   const GLOBAL double* const row = b->row + 2 * u;
   bool certain[2];
   T result[2];

@@ -11,14 +11,16 @@
 //
 // T float is for numerics exact: the tensor cores' operands become f64 as they are read from
 // local memory, and a result is stored if the bound of its chain's error allows (certain.h). A
-// stage has 32 steps of k then, with every tile.
+// stage has 32 steps of k then, with every tile. Where groups share the steps of a tile (k_all, not
+// 0), each has k of them as its matrix of the batch, and chains go to the workspace (add_chains).
 #define CHAIN double
 #include "problem.h"
 #if WIDTH == 4
 #include "certain.h"
-#define MORE_ARGUMENTS , BOUNDS_ARGUMENTS
-#define MORE_PASSED , BOUNDS_PASSED
-#define MORE_OF_BLOCK , bounds_of(BOUNDS_PASSED, m, n, tile.batch, i0 + row, j0 + col)
+#define MORE_ARGUMENTS , BOUNDS_ARGUMENTS, long k_all
+#define MORE_PASSED , BOUNDS_PASSED, k_all
+#define MORE_OF_BLOCK , bounds_of(BOUNDS_PASSED, m, n, tile.batch, i0 + row, j0 + col), k_all != 0
+#define TILE_DEPTH (k_all != 0 && k_all - tile.batch * k < k ? k_all - tile.batch * k : k)
 #else
 #define MORE_ARGUMENTS
 #define MORE_PASSED

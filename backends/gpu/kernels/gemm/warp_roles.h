@@ -15,9 +15,13 @@
 //   (from one step of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
 // MORE_ARGUMENTS are a kernel's behind GEMM_ARGUMENTS, MORE_OF_BLOCK what they are for store_block.
 #include "barrier.h"
+// TILE_DEPTH: a tile's steps of k.
 #ifndef MORE_ARGUMENTS
 #define MORE_ARGUMENTS
 #define MORE_OF_BLOCK
+#endif
+#ifndef TILE_DEPTH
+#define TILE_DEPTH k
 #endif
 // The registers that a work-item begins with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
@@ -114,7 +118,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* ar
   const long i1 = (long)tile.row * TILE_M,
              j1 = (long)tile.col * TILE_N;  // the first that it stores
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
-  const long depth = flags & MULTIPLY ? k : 0;
+  const long depth = flags & MULTIPLY ? TILE_DEPTH : 0;
   const int t = local_x();
   if (MULTIPLIER_REGISTERS) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)

@@ -16,6 +16,7 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 #define LOCAL_POINTER     // the same, in pointer types
 #define DEVICE static __device__ __forceinline__
 #define INLINED DEVICE  // which OpenCL has to ask for
+#define NOT_INLINED static __device__ __noinline__
 #define RESTRICT __restrict__
 #define ALIGNED(bytes) __align__(bytes)
 

@@ -26,6 +26,7 @@
 // A function that takes local memory, where PoCL 3.1 may not inline it: its threads would share
 // that memory.
 #define INLINED DEVICE __attribute__((always_inline))
+#define NOT_INLINED static __attribute__((noinline))
 #define RESTRICT restrict
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 

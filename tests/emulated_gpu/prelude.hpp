@@ -36,6 +36,7 @@ using std::sqrt;
 #define LOCAL_POINTER
 #define DEVICE static inline
 #define INLINED DEVICE
+#define NOT_INLINED static
 #define RESTRICT
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define LOCAL_ARENA(name, bytes)                       \

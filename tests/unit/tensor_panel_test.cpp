@@ -55,7 +55,7 @@ bool round_chain(double sum, double, float, float, float, int, float* result) {
 }
 float scaled_alone(float, float, int) { return 0; }
 void mark(uint*, long) { ADD_FAILURE() << "marked"; }
-#define BOUNDS_HERE , Bounds(), false
+#define BOUNDS_HERE , Bounds(), false, Operands()
 #else
 #define BOUNDS_HERE
 #endif

@@ -103,10 +103,15 @@ DEVICE double power_above(double norm) {
   return as_double((as_ulong(norm) & 0x7ff0000000000000UL) + (2UL << 52));
 }
 
-// What `lo` has lost: k steps, and some more where chains were added up.
-DEVICE double pair_error(const GLOBAL double* row, const GLOBAL double* col, double base, long k) {
+// What `lo` has lost at most: k steps, and some more where chains were added up.
+DEVICE double pair_loss(double base, long k) {
   const double steps = (double)k + 8.0;
-  return row[1] * col[1] * steps <= 0x1p101 ? 0.0 : base * (steps * steps * 0x1.00001p-105);
+  return base * (steps * steps * 0x1.00001p-105);
+}
+
+// The same, or 0 where nothing was lost.
+DEVICE double pair_error(const GLOBAL double* row, const GLOBAL double* col, double base, long k) {
+  return row[1] * col[1] * ((double)k + 8.0) <= 0x1p101 ? 0.0 : pair_loss(base, k);
 }
 
 // high + low as a double that rounds to T as the exact sum does: to nearest or, for f32, to odd.

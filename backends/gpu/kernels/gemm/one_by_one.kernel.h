@@ -1,13 +1,7 @@
 // Idea: the last launch of an exact product. Teams walk the marks (certain.h) and compute each
-// marked element: first as a chain of pairs, then, where that isn't certain either, in a
-// superaccumulator (reduce/exact.h), whose sum, times alpha and plus beta c, is rounded once. A
-// team is a group or, if k is small, a warp.
+// marked element (one_element.h). A team is a group or, if k is small, a warp.
 // Requires: f64; 128 work-items and 24 KiB of local memory. Without warps a group is a work-item.
 #define PLAIN_READS
-#define KIND_DOT 1
-#include "certain.h"
-#include "reduce/exact_terms.h"
-#include "reduce/shuffle.h"
 
 #if HAVE_WARPS
 #define LANES 32
@@ -17,186 +11,8 @@
 #define WARPS 1
 #endif
 #define THREADS (LANES * WARPS)
-#define AT_ONCE 8
-// A warp's copies of a superaccumulator: each takes at most 2^29 terms.
-#define EACH 4
-#define COPIES (WARPS * EACH)
-// The product's words times alpha, which weighs 2^ALPHA_BASE or a multiple.
-#define ALPHA_BASE (T_DOUBLE ? -1074 : -149)
-#define SCALED_WORDS (WORDS + (T_DOUBLE ? 70 : 10))
-#if T_DOUBLE
-#define MANTISSA_OF(x, position) mantissa_f64(as_ulong(x), position)
-#define OF_BITS(bits) as_double(bits)
-#else
-#define MANTISSA_OF(x, position) mantissa_f32(as_uint(x), position)
-#define OF_BITS(bits) as_float((uint)(bits))
-#endif
-
-// A row of A and a column of B, and how they become an element of C.
-typedef struct Element {
-  const GLOBAL T *x, *y;
-  long x_stride, y_stride, k;
-  T alpha, beta, old;
-  int flags;
-} Element;
-
-// Who computes an element, and its numbers in local memory: `copies` of the words, COPIES apart,
-// the words times alpha, WARPS apart, the flags of its terms, and a sum for each warp.
-typedef struct Team {
-  bool whole;  // all warps of the group
-  int lane, size, copies;
-  LOCAL_POINTER uint *low, *high, *scaled_low, *scaled_high, *flags;
-  LOCAL_POINTER double* sums;
-} Team;
-
-DEVICE void sync_team(const Team* t) {
-#if HAVE_WARPS
-  if (t->whole)
-    sync();
-  else
-    sync_warp();
-#endif
-}
-
-DEVICE double team_sum(const Team* t, double x) {
-#if HAVE_WARPS
-  for (int mask = LANES / 2; mask > 0; mask /= 2) x += shuffle_xor_f64(x, mask);
-  if (!t->whole) return x;
-  sync();
-  t->sums[t->lane / LANES] = x;
-  sync();
-  x = 0.0;
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) x += t->sums[w];
-#endif
-  return x;
-}
-
-DEVICE void add_scaled(const Team* t, ulong value, int position, bool negative) {
-  accumulator_add(t->scaled_low, t->scaled_high, WARPS, value, position, negative);
-}
-
-// The total of word `i` of all copies.
-DEVICE long word_of(const Team* t, int i) {
-  ulong total = 0UL;
-  for (int c = 0; c < t->copies; ++c)
-    total += (ulong)t->high[i * COPIES + c] << 32 | t->low[i * COPIES + c];
-  return (long)total;
-}
-
-// The digits of a number of `count` words, its copies' words or those times alpha.
-DEVICE Digits digits_of(const Team* t, bool scaled, bool* negative) {
-  const int count = scaled ? SCALED_WORDS : WORDS;
-  Digits d;
-  *negative = false;
-  for (int pass = 0; pass < 2; ++pass) {
-    d = digits_none();
-    for (int i = 0; i < count; ++i) {
-      const long word =
-          !scaled ? word_of(t, i)
-                  : (long)((ulong)t->scaled_high[i * WARPS] << 32 | t->scaled_low[i * WARPS]);
-      digits_read(&d, *negative ? -word : word);
-    }
-    if (!digits_end(&d)) break;
-    *negative = true;
-  }
-  return d;
-}
-
-// The element where a NaN or an infinity takes part, as IEEE 754 has it: only signs count.
-DEVICE T special_element(const Team* t, const Element* e, uint flags) {
-  const uint both = FLAG_PLUS_INFINITY | FLAG_MINUS_INFINITY;
-  const double infinity = as_double(0x7ff0000000000000UL);
-  double sum = infinity, scaled = 0.0, kept = 0.0;
-  if ((flags & FLAG_NAN) || (flags & both) == both) {
-    sum = infinity - infinity;
-  } else if (flags & both) {
-    sum = flags & FLAG_PLUS_INFINITY ? infinity : -infinity;
-  } else {
-    bool negative;
-    const Digits d = digits_of(t, false, &negative);
-    sum = d.top_word < 0 ? 0.0 : negative ? -1.0 : 1.0;
-  }
-  if (flags || special_flags((double)e->alpha)) scaled = (double)e->alpha * sum;
-  if (special_flags((double)e->beta) || special_flags((double)e->old))
-    kept = (double)e->beta * (double)e->old;
-  return (T)(scaled + kept);
-}
-
-// The element from superaccumulators. All lanes return it.
-DEVICE T element_of_words(const Team* t, const Element* e) {
-  sync_team(t);
-  for (int i = t->lane; i < WORDS * t->copies; i += t->size) {
-    const int at = i / t->copies * COPIES + i % t->copies;
-    t->low[at] = t->high[at] = 0u;
-  }
-  for (int i = t->lane; i < SCALED_WORDS; i += t->size)
-    t->scaled_low[i * WARPS] = t->scaled_high[i * WARPS] = 0u;
-  if (t->lane == 0) *t->flags = 0u;
-  sync_team(t);
-  uint special = 0u;
-  for (long l = t->lane; l < e->k; l += t->size) {
-    const Product p = product_of(e->x[l * e->x_stride], e->y[l * e->y_stride]);
-    const int copy = (t->lane + (int)(l >> 29)) % t->copies;
-    special |= p.flags & FLAGS_SPECIAL;
-    accumulator_add(t->low + copy, t->high + copy, COPIES, p.low, p.position, p.negative);
-    if (T_DOUBLE)
-      accumulator_add(t->low + copy, t->high + copy, COPIES, p.high, p.position + 64, p.negative);
-  }
-  if (special) atomic_or(t->flags, special);
-  sync_team(t);
-  special = *t->flags;
-  if (special || special_flags((double)e->alpha) || special_flags((double)e->beta) ||
-      special_flags((double)e->old))
-    return special_element(t, e, special);
-
-  int position;
-  const ulong alpha = MANTISSA_OF(e->alpha, &position);
-  const ulong alpha_low = alpha & 0xffffffffUL, alpha_high = alpha >> 32;
-  for (int i = t->lane; i < WORDS; i += t->size) {
-    const long word = word_of(t, i);
-    const ulong value = word < 0 ? 0UL - (ulong)word : (ulong)word;
-    const ulong value_low = value & 0xffffffffUL, value_high = value >> 32;
-    const bool negative = (word < 0) != (e->alpha < (T)0);
-    const int at = 32 * i + position;
-    add_scaled(t, value_low * alpha_low, at, negative);
-    add_scaled(t, value_high * alpha_low, at + 32, negative);
-    add_scaled(t, value_low * alpha_high, at + 32, negative);
-    add_scaled(t, value_high * alpha_high, at + 64, negative);
-  }
-  if (t->lane == 0 && (e->flags & ADD_C)) {
-    const Product p = product_of(e->beta, e->old);
-    add_scaled(t, p.low, p.position - ALPHA_BASE, p.negative);
-    if (T_DOUBLE) add_scaled(t, p.high, p.position - ALPHA_BASE + 64, p.negative);
-  }
-  sync_team(t);
-  bool negative;
-  const Digits d = digits_of(t, true, &negative);
-  return OF_BITS(result_bits(digits_round(&d, BASE + ALPHA_BASE, T_DOUBLE), negative,
-                             FLAG_NOT_MINUS_ZERO, T_DOUBLE));
-}
-
-DEVICE T element_of(const Team* t, const Element* e, const Bounds* b) {
-  const double base = power_above(b->row[0]) * power_above(b->col[0]), begin = PAIR_BEGIN * base;
-  double hi = begin, lo = 0.0;
-  for (long l = t->lane; l < e->k; l += t->size * AT_ONCE) {
-    T x[AT_ONCE], y[AT_ONCE];
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i) {
-      const long at = l + i * t->size;
-      x[i] = at < e->k ? e->x[at * e->x_stride] : (T)0;
-      y[i] = at < e->k ? e->y[at * e->y_stride] : (T)0;
-    }
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i) pair_add(&hi, &lo, (double)x[i], (double)y[i]);
-  }
-  hi = team_sum(t, hi - begin), lo = team_sum(t, lo);
-  T result;
-  if (round_pair(hi, lo, pair_error(b->row, b->col, base, e->k), e->alpha, e->beta, e->old,
-                 e->flags, &result))
-    return result;
-  return element_of_words(t, e);
-}
+#define OUTLINED DEVICE
+#include "one_element.h"
 
 KERNEL_OF(one_by_one, THREADS, 1)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS, long words) {
   LOCAL uint low[WORDS * COPIES], high[WORDS * COPIES];
@@ -238,7 +54,8 @@ KERNEL_OF(one_by_one, THREADS, 1)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS, long words) 
         e.x_stride = a_col, e.y_stride = b_row, e.k = k;
         e.alpha = alpha, e.beta = beta, e.flags = flags;
         e.old = flags & ADD_C ? *to : (T)0;
-        const T result = element_of(&team, &e, &bounds);
+        const double base = power_above(bounds.row[0]) * power_above(bounds.col[0]);
+        const T result = element_of(&team, &e, base, pair_error(bounds.row, bounds.col, base, k));
         sync_team(&team);
         if (team.lane == 0) *to = result;
       }

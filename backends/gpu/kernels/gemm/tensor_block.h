@@ -9,6 +9,9 @@
 // elements: 383 takes 11 µs instead of 8.
 #define THREADS COPIERS
 static_assert(!ODD_ROWS || (COPIER_REGISTERS != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
+#ifndef FUSED
+#define FUSED 0
+#endif
 #include "copy.h"
 #include "layout.h"
 #include "mma.h"
@@ -57,7 +60,9 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
 #define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
 #define ACC_ROWS DOWN_BLOCKS
-#define ACC_COLS (4 * ACROSS_BLOCKS)
+// Sums, and where FUSED the squares of two rows and, in the first block row, of the columns.
+#define SUM_COLS (4 * ACROSS_BLOCKS)
+#define ACC_COLS (SUM_COLS + (FUSED ? 2 + ACROSS_BLOCKS : 0))
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
 // The distance from one step of k, or row or column, to the next, on average over 4 of them.
@@ -96,6 +101,18 @@ DEVICE void read_fragments(CHAIN* x, CHAIN* y, const LOCAL_POINTER T* a, const L
 }
 
 DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const CHAIN* x, const CHAIN* y) {
+#if FUSED
+#pragma unroll
+  for (int e = 0; e < X_COUNT; ++e) {
+    CHAIN* const squares = &acc[e / (STEP / 2)][SUM_COLS + e % 2];
+    *squares = fma(x[e], x[e], *squares);
+  }
+#pragma unroll
+  for (int e = 0; e < Y_COUNT; ++e) {
+    CHAIN* const squares = &acc[0][SUM_COLS + 2 + e / (STEP / 4)];
+    *squares = fma(y[e], y[e], *squares);
+  }
+#endif
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
@@ -141,7 +158,7 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
-    for (int e = 0; e < ACC_COLS; ++e) {
+    for (int e = 0; e < SUM_COLS; ++e) {
       const int u = at.row + (i * 2 + e % 4 / 2) * NEXT_M;
       const int v = at.col + e / 4 * NEXT_N + e % 2 * at.next;
       if (u >= first_row && u < end_row && v >= first_col && v < end_col)
@@ -149,47 +166,87 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
     }
 }
 
-// Stores two neighbours of a row of C, at once if they are a pair. Exact ones are marked where they
-// aren't certain.
+// Stores two neighbours of a row of C, at once if they are a pair. Exact ones that aren't certain
+// are marked or, where FUSED, left open.
 #if WIDTH == 4
-#define BOUNDS_OF_BLOCK , const Bounds bounds, bool is_part
-#define STORE_TWO(to, u, v)                                                                       \
-  store_certain(to, wide&& first&& second, first, second, acc[i] + 4 * j + e, alpha, beta, flags, \
-                &bounds, is_part, at.row + (u), at.col + (v))
-DEVICE void store_certain(GLOBAL T* to, bool pair, bool first, bool second, const CHAIN* acc,
-                          T alpha, T beta, int flags, const Bounds* b, bool is_part, int u, int v) {
+// Where elements of C come from: the places of the block's first row of A and column of B.
+typedef struct Operands {
+  const GLOBAL T *x, *y;
+  long a_row, a_col, b_row, b_col, k;
+} Operands;
+DEVICE Operands operands_of(const GLOBAL T* x, const GLOBAL T* y, long a_row, long a_col,
+                            long b_row, long b_col, long k) {
+  Operands o;
+  o.x = x, o.y = y;
+  o.a_row = a_row, o.a_col = a_col, o.b_row = b_row, o.b_col = b_col, o.k = k;
+  return o;
+}
+#if FUSED
+#define LANES 32
+#define WARPS 1
+#define OUTLINED NOT_INLINED
+#include "fused.h"
+#define ERROR_OF(r, s, u, v) (bounds.slack * norms.rows[r] * norms.cols[(s) + lane % 4 * 2])
+#define LEAVE(left_over, pair, u, v) open |= (left_over) << 2 * (pair)
+#else
+#define ERROR_OF(r, s, u, v) chain_error(bounds.row + 2 * (u), bounds.col + 2 * (v), bounds.slack)
+#define LEAVE(left_over, pair, u, v) \
+  mark_left(&bounds, left_over, bounds.bit + (u)*bounds.width + (v))
+#endif
+#define BOUNDS_OF_BLOCK , const Bounds bounds, bool is_part, const Operands operands
+#define STORE_TWO(to, u, v)                                                                      \
+  do {                                                                                           \
+    const int du = at.row + (u), dv = at.col + (v);                                              \
+    if (is_part) {                                                                               \
+      store_chains(&bounds, du, dv, first, second, acc[i] + 4 * j + e);                          \
+    } else {                                                                                     \
+      const double left_error = !first ? 0.0 : ERROR_OF(i * 2 + e / 2, 8 * j, du, dv);           \
+      const double right_error = !second ? 0.0 : ERROR_OF(i * 2 + e / 2, 8 * j + 1, du, dv + 1); \
+      const uint left_over =                                                                     \
+          store_certain(to, wide && first && second, first, second, acc[i] + 4 * j + e,          \
+                        left_error, right_error, alpha, beta, flags);                            \
+      LEAVE(left_over, (i * 2 + e / 2) * ACROSS_BLOCKS + j, du, dv);                             \
+    }                                                                                            \
+  } while (0)
+
+DEVICE void mark_left(const Bounds* b, uint left_over, long bit) {
+  if (left_over & 1u) mark(b->marks, bit);
+  if (left_over & 2u) mark(b->marks, bit + 1);
+}
+
+// A group's chains of a tile whose steps others share, in the place of marks.
+DEVICE void store_chains(const Bounds* b, int u, int v, bool first, bool second, const CHAIN* acc) {
+  GLOBAL double* const chains = (GLOBAL double*)b->marks + (b->bit + u * b->width + v);
+  if (first) chains[0] = acc[0];
+  if (second) chains[1] = acc[1];
+}
+
+// Returns 1 and 2 for the first and second that isn't certain, and isn't stored.
+DEVICE uint store_certain(GLOBAL T* to, bool pair, bool first, bool second, const CHAIN* acc,
+                          double left_error, double right_error, T alpha, T beta, int flags) {
   const bool inside[2] = {first, second};
-  if (is_part) {  // its chains, in the place of marks
-    GLOBAL double* const chains = (GLOBAL double*)b->marks + (b->bit + u * b->width + v);
-    if (first) chains[0] = acc[0];
-    if (second) chains[1] = acc[1];
-    return;
-  }
-  const GLOBAL double* const row = b->row + 2 * u;
-  bool certain[2];
+  const double error[2] = {left_error, right_error};
+  uint left_over = 0u;
   T result[2];
 #pragma unroll
   for (int e = 0; e < 2; ++e) {
-    certain[e] = true;
     if (!inside[e]) continue;
     const T old = flags & ADD_C ? to[e] : (T)0;
-    if (flags & MULTIPLY)
-      certain[e] = round_chain(acc[e], chain_error(row, b->col + 2 * (v + e), b->slack), alpha,
-                               beta, old, flags, result + e);
-    else
+    if (!(flags & MULTIPLY))
       result[e] = scaled_alone(beta, old, flags);
+    else if (!round_chain(acc[e], error[e], alpha, beta, old, flags, result + e))
+      left_over |= 1u << e;
   }
-  if (pair && certain[0] && certain[1]) {
+  if (pair && left_over == 0u) {
     PAIR both;
     both.x = result[0], both.y = result[1];
     *(GLOBAL PAIR*)to = both;
-    return;
+    return 0u;
   }
 #pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    if (inside[e] && certain[e]) to[e] = result[e];
-    if (!certain[e]) mark(b->marks, b->bit + u * b->width + v + e);
-  }
+  for (int e = 0; e < 2; ++e)
+    if (inside[e] && !(left_over >> e & 1u)) to[e] = result[e];
+  return left_over;
 }
 #else
 #define BOUNDS_OF_BLOCK
@@ -221,7 +278,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
 #pragma unroll
     for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
-      for (int e = 0; e < ACC_COLS; ++e)
+      for (int e = 0; e < SUM_COLS; ++e)
         own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = (T)acc[i][e];
     sync_multipliers();
     c -= row0 * c_row + col0;
@@ -234,6 +291,12 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
           finish(c + r * c_row + v, lines[r * LINE + v], alpha, beta, flags);
     return;
   }
+#if FUSED
+  GLOBAL T* const block = c;
+  LOCAL_POINTER Own* const own = own_of(lines);
+  const Norms norms = norms_of(acc, own, lane);
+  uint open = 0u;
+#endif
   c += at.row * c_row + at.col;
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
@@ -249,4 +312,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
         const bool second = right >= first_col && right < end_col;
         STORE_TWO(to, u, v);
       }
+#if FUSED
+  compute_open(own, open, &operands, block, c_row, lane, alpha, beta, flags);
+#endif
 }

@@ -19,7 +19,10 @@
 #include "certain.h"
 #define MORE_ARGUMENTS , BOUNDS_ARGUMENTS, long k_all
 #define MORE_PASSED , BOUNDS_PASSED, k_all
-#define MORE_OF_BLOCK , bounds_of(BOUNDS_PASSED, m, n, tile.batch, i0 + row, j0 + col), k_all != 0
+#define MORE_OF_BLOCK                                                                           \
+  , bounds_of(BOUNDS_PASSED, m, n, tile.batch, i0 + row, j0 + col), k_all != 0,                 \
+      operands_of(TILE_OF_A + row * a_row, TILE_OF_B + col * b_col, a_row, a_col, b_row, b_col, \
+                  depth)
 #define TILE_DEPTH (k_all != 0 && k_all - tile.batch * k < k ? k_all - tile.batch * k : k)
 #else
 #define MORE_ARGUMENTS
@@ -43,6 +46,9 @@ enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128
 // faster so.
 #define COUNTED_ROWS (COPIER_REGISTERS == 0 && TILE_M > 16)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
+// Exact products by small tiles are one launch: warps add up the squares of their rows and columns
+// as well, and compute what isn't certain at once (fused.h).
+#define FUSED (WIDTH == 4 && TILE_M * TILE_N <= 4096)
 #include "tensor_block.h"
 #include "warp_roles.h"
 

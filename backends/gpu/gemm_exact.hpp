@@ -21,11 +21,11 @@ inline int64_t exact_parts(const Problem& p, int64_t tiles, int64_t places) {
 }
 
 /// Places in the workspace behind its control area, in doubles: the bounds of A's rows, those of
-/// B's columns, the marks, and the chains of groups that share k.
+/// B's columns, the marks, the masks, and the chains of groups that share k.
 struct ExactSpace {
   Problem p;
   int64_t steps, parts;  ///< of k, a group; groups
-  int64_t a_bounds, b_bounds, words, marks, chains, end;
+  int64_t a_bounds, b_bounds, words, marks, masks, chains, end;
 
   explicit ExactSpace(const trine_gemm& op, const trine_workspace* workspace = nullptr,
                       int64_t most_parts = 1)
@@ -36,7 +36,8 @@ struct ExactSpace {
         b_bounds(a_bounds + 2 * p.m * p.matrices(p.a)),
         words(divide_up(p.m * p.n * p.batch, 32)),
         marks(b_bounds + 2 * p.n * p.matrices(p.b)),
-        chains(marks + divide_up(words + 1, 2)),
+        masks(marks + divide_up(words + 1, 2)),
+        chains(masks + (marks - a_bounds) / 2),
         end(chains + (parts == 1 ? 0 : parts * p.m * p.n)),
         memory(workspace ? workspace->memory : nullptr) {}
 
@@ -53,6 +54,9 @@ struct ExactSpace {
     launch.i32(static_cast<int32_t>(a_groups)).i32(static_cast<int32_t>(a_parts));
     launch.i32(static_cast<int32_t>(b_parts));
     launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(words + 1);
+    int32_t shift = 0;  // of k, so that it is below 64
+    while ((p.k - 1) >> shift > 63) ++shift;
+    launch.i64(masks).i32(shift);
   }
 
   /// The product of which a group's share is a matrix of the batch.
@@ -70,7 +74,7 @@ struct ExactSpace {
   void push(Launch& launch, bool stores_chains = false) const {
     launch.memory(memory).i64(a_bounds).i64(b_bounds);
     launch.i64(p.a.batch == 0 ? 0 : 2 * p.m).i64(p.b.batch == 0 ? 0 : 2 * p.n);
-    launch.i64(stores_chains ? chains : marks);
+    launch.i64(stores_chains ? chains : marks).i64(masks);
     launch.f64(static_cast<double>(steps + parts) * 0x1.00001p-53);
   }
 

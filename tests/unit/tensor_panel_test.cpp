@@ -48,7 +48,7 @@ struct Bounds {
   long bit, width;
   double slack;
 };
-double chain_error(const double*, const double*, double) { return 0; }
+double chain_error(const Bounds*, int, int, double) { return 0; }
 bool round_chain(double sum, double, float, float, float, int, float* result) {
   *result = float(sum);
   return true;

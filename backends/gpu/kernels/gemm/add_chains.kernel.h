@@ -18,8 +18,8 @@ KERNEL_OF(add_chains, 256, 1)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS, long sums_at) {
 #pragma unroll 4
     for (int s = 0; s < tiles_m; ++s) sum += sums[s * count + e];
     float result;
-    if (round_chain(sum, chain_error(b.row, b.col, slack), alpha, beta, flags & ADD_C ? *to : 0.0f,
-                    flags, &result))
+    if (round_chain(sum, chain_error(&b, 0, 0, sum), alpha, beta, flags & ADD_C ? *to : 0.0f, flags,
+                    &result))
       *to = result;
     else
       mark(b.marks, b.bit);

@@ -142,13 +142,14 @@ KERNEL_BOUNDED(bounded, 256, 1, WIDTH / 2)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS) {
       }
 #if T_double
       const double base = base_of(&bounds, u, v, rows, cols, depth);
-      const bool certain = round_pair(acc[r][s] - PAIR_BEGIN * base, rest[r][s],
-                                      pair_error(bounds.row + 2 * u, bounds.col + 2 * v, base, k),
-                                      alpha, beta, old, flags, &result);
+      const double high = acc[r][s] - PAIR_BEGIN * base;
+      const double error = high == 0.0 && rest[r][s] == 0.0 && is_of_zeros(&bounds, u, v)
+                               ? 0.0
+                               : pair_error(bounds.row + 2 * u, bounds.col + 2 * v, base, k);
+      const bool certain = round_pair(high, rest[r][s], error, alpha, beta, old, flags, &result);
 #else
-      const bool certain =
-          round_chain(acc[r][s], chain_error(bounds.row + 2 * u, bounds.col + 2 * v, bounds.slack),
-                      alpha, beta, old, flags, &result);
+      const bool certain = round_chain(acc[r][s], chain_error(&bounds, u, v, acc[r][s]), alpha,
+                                       beta, old, flags, &result);
 #endif
       if (certain)
         *to = result;

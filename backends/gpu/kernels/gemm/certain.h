@@ -5,6 +5,8 @@
 //   bounds: {norm, ratio} of each row of A and column of B. norm is at least its 2-norm, so that
 //   |partial sums of c(i,j)| <= norm_i norm_j (Cauchy and Schwarz); ratio is at least the norm over
 //   the power of two of which all its elements are multiples.
+//   masks: for each of them, in 64 bits, which 64th parts of its steps (by a power of two) have an
+//   element that isn't 0. Sparse factors have many sums of zeros alone, which no error bound shows.
 //   marks: word 0 is not 0 if any element is marked; bit (s m + i) n + j of the words behind it is
 //   element (i, j) of matrix s. A marked element isn't stored.
 #pragma once
@@ -13,8 +15,9 @@
 
 #define BOUNDS_ARGUMENTS                                                                        \
   GLOBAL double *space, long a_bounds, long b_bounds, long a_bounds_batch, long b_bounds_batch, \
-      long marks_at, double slack
-#define BOUNDS_PASSED space, a_bounds, b_bounds, a_bounds_batch, b_bounds_batch, marks_at, slack
+      long marks_at, long masks_at, double slack
+#define BOUNDS_PASSED \
+  space, a_bounds, b_bounds, a_bounds_batch, b_bounds_batch, marks_at, masks_at, slack
 
 #define MOST_F64 0x1.fffffffffffffp1023
 #if T_float
@@ -26,6 +29,7 @@
 // The bounds of the rows and columns from element (i, j) of matrix `batch` on, and its bit.
 typedef struct Bounds {
   const GLOBAL double *row, *col;
+  const GLOBAL ulong *row_mask, *col_mask;
   GLOBAL uint* marks;
   long bit, width;
   double slack;
@@ -35,6 +39,9 @@ DEVICE Bounds bounds_of(BOUNDS_ARGUMENTS, long m, long n, long batch, long i, lo
   Bounds b;
   b.row = space + a_bounds + batch * a_bounds_batch + 2 * i;
   b.col = space + b_bounds + batch * b_bounds_batch + 2 * j;
+  const GLOBAL ulong* const masks = (const GLOBAL ulong*)(space + masks_at);
+  b.row_mask = masks + (batch * a_bounds_batch / 2 + i);
+  b.col_mask = masks + ((b_bounds - a_bounds + batch * b_bounds_batch) / 2 + j);
   b.marks = (GLOBAL uint*)(space + marks_at);
   b.bit = (batch * m + i) * n + j;
   b.width = n;
@@ -53,12 +60,19 @@ DEVICE T scaled_alone(T beta, T old, int flags) {
   return scaled == (T)0 && old != (T)0 ? scaled : scaled + (T)0;
 }
 
+// Is the sum of element (u, v) from the bounds' first of zeros alone?
+DEVICE bool is_of_zeros(const Bounds* b, int u, int v) {
+  return (b->row_mask[u] & b->col_mask[v]) == 0UL;
+}
+
 #if T_float
 // --- A chain of f64 over products of f32, which are exact ----------------------------------------
 // It has lost at most k 2^-53 norm_i norm_j (`slack` norm_i norm_j), and nothing if all its sums
 // are multiples of a unit and below 2^53 of them.
-DEVICE double chain_error(const GLOBAL double* row, const GLOBAL double* col, double slack) {
-  return row[1] * col[1] <= 0x1p53 ? 0.0 : slack * row[0] * col[0];
+DEVICE double chain_error(const Bounds* b, int u, int v, double sum) {
+  const GLOBAL double *row = b->row + 2 * u, *col = b->col + 2 * v;
+  if (sum == 0.0 && is_of_zeros(b, u, v)) return 0.0;
+  return row[1] * col[1] <= 0x1p53 ? 0.0 : b->slack * row[0] * col[0];
 }
 
 // Rounds alpha (acc ± error) + beta old; false where its ends don't round alike. What isn't finite

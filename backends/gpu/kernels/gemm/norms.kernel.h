@@ -1,6 +1,6 @@
 // Idea: the first launch of an exact product. A group takes ROWS rows of A, or columns of B, SLICES
-// work-items each, and writes their bounds (certain.h): the 2-norm, rounded up, and its ratio to
-// the power of two of which all elements are multiples. All groups clear the marks.
+// work-items each, and writes their bounds and masks (certain.h): the 2-norm, rounded up, and its
+// ratio to the power of two of which all elements are multiples. All groups clear the marks.
 // Requires: f64, 256 work-items a group.
 //
 //   Neighbouring work-items read along k where that has unit stride, else along the rows: 8 of them
@@ -38,9 +38,10 @@ KERNEL_OF(norms, THREADS, 1)
 (const GLOBAL T* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL T* b,
  long b_offset, long b_batch, long b_row, long b_col, long m, long n, long k, int a_groups,
  int a_parts, int b_parts, GLOBAL double* space, long a_bounds, long b_bounds, long marks_at,
- long words) {
+ long words, long masks_at, int shift) {
   LOCAL double sums[THREADS];
   LOCAL T units[THREADS];
+  LOCAL ulong masks[THREADS];
   const int t = local_x();
   const bool of_a = group_x() < a_groups;
   const int group = of_a ? group_x() : group_x() - a_groups, parts = of_a ? a_parts : b_parts;
@@ -58,6 +59,7 @@ KERNEL_OF(norms, THREADS, 1)
     marks[w] = 0u;
   double sum = 0.0;
   T unit = (T)0x1p100f;
+  ulong mask = 0UL;
   const long end = row < rows ? k : 0;
   for (long l = slice; l < end; l += SLICES * AT_ONCE) {
     T x[AT_ONCE];
@@ -69,15 +71,18 @@ KERNEL_OF(norms, THREADS, 1)
       const T own = unit_of(x[e]);
       sum = fma((double)x[e], (double)x[e], sum);
       unit = own < unit && x[e] != (T)0 ? own : unit;
+      mask |= x[e] != (T)0 ? 1UL << ((l + e * SLICES) >> shift) : 0UL;
     }
   }
   for (int apart = SLICES / 2; apart > 0; apart /= 2) {
     sums[t] = sum;
     units[t] = unit;
+    masks[t] = mask;
     sync();
     if (slice < apart) {
       sum += sums[t + apart * next];
       unit = units[t + apart * next] < unit ? units[t + apart * next] : unit;
+      mask |= masks[t + apart * next];
     }
     sync();
   }
@@ -86,5 +91,7 @@ KERNEL_OF(norms, THREADS, 1)
     const double norm = norm_of(sum);
     bound[0] = norm;
     bound[1] = norm / (double)unit * 0x1.00001p0;
+    GLOBAL ulong* all_masks = (GLOBAL ulong*)(space + masks_at);
+    all_masks[(of_a ? 0 : (b_bounds - a_bounds) / 2) + batch * rows + row] = mask;
   }
 }

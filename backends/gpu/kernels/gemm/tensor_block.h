@@ -189,7 +189,7 @@ DEVICE Operands operands_of(const GLOBAL T* x, const GLOBAL T* y, long a_row, lo
 #define ERROR_OF(r, s, u, v) (bounds.slack * norms.rows[r] * norms.cols[(s) + lane % 4 * 2])
 #define LEAVE(left_over, pair, u, v) open |= (left_over) << 2 * (pair)
 #else
-#define ERROR_OF(r, s, u, v) chain_error(bounds.row + 2 * (u), bounds.col + 2 * (v), bounds.slack)
+#define ERROR_OF(r, s, u, v) chain_error(&bounds, u, v, acc[i][4 * j + e + (s) % 2])
 #define LEAVE(left_over, pair, u, v) \
   mark_left(&bounds, left_over, bounds.bit + (u)*bounds.width + (v))
 #endif

@@ -264,11 +264,13 @@ constexpr Variant kVariants[] = {
 
 std::span<const Variant> gemm_variants() {
   static const auto ladder = [] {
-    std::array<Variant, kStudyRungs + kHopperRungs + std::size(kVariants)> all;
+    std::array<Variant, kStudyRungs + kHopperRungs + kResiduesRungs + std::size(kVariants)>
+        all;
     const auto last = std::prev(std::end(kVariants));
     auto to = std::ranges::copy(gemm_study_variants(), all.begin()).out;
     to = std::copy(std::begin(kVariants), last, to);
     to = std::ranges::copy(gemm_hopper_variants(), to).out;
+    to = std::ranges::copy(gemm_residues_variants(), to).out;
     *to = *last;
     return all;
   }();

@@ -49,5 +49,6 @@ set(TRINE_GPU_KERNELS
   gemm/small
   gemm/tensor_small
   gemm/three_tf32
+  gemm/residues
   gemm/private_tile
 )

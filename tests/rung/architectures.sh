@@ -26,7 +26,7 @@ expect() {
 }
 
 rm -rf "$work"
-for file in gemm/three_tf32 gemm/warp_specialized gemm/tensor_specialized; do
+for file in gemm/three_tf32 gemm/residues gemm/warp_specialized gemm/tensor_specialized; do
   expect 80 $file
   expect 120 $file
   expect 90 $file sm_90a,compute_90a

@@ -129,7 +129,7 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "bounded", "few_columns", "batched_small", "small", "warp_specialized",
-                   "tensor_specialized", "tensor_small", "three_tf32"}));
+                   "tensor_specialized", "tensor_small", "three_tf32", "residues"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "bounded", "few_columns", "batched_small", "small", "warp_specialized",
@@ -342,6 +342,7 @@ TEST(TransposeRows, SmallGroupsGetNaiveWhateverAnElementsSize) {
 TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
   constexpr int64_t kMost = 0x7fffffff;
   for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
+    if (rung == "residues") continue;  // gemm_residues_test.cpp
     Asked asked(TRINE_GEMM, rung);
     const uint32_t dtype = rung.starts_with("tensor") ? TRINE_F64 : TRINE_F32;
     if (rung == "private_tile") asked.facts.kind = TRINE_DEVICE_CPU;
@@ -903,7 +904,8 @@ TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {
     if (rung == "private_tile") continue;
     op.numerics = TRINE_EXACT;
     const std::string exact = Asked(TRINE_GEMM, rung).refusal(op);
-    EXPECT_EQ(exact.empty(), rung == "bounded" || rung == "tensor_specialized")
+    EXPECT_EQ(exact.empty(),
+              rung == "bounded" || rung == "tensor_specialized" || rung == "residues")
         << rung << " " << exact;
     trine_gemm doubles = gemm_of(TRINE_F64, 64, 64, 64);
     doubles.numerics = TRINE_EXACT;

@@ -1,0 +1,165 @@
+// The rung `residues` of gemm: exact products of f32 by int8 tensor cores, modulo 7 to 13 numbers.
+#include <algorithm>
+#include <array>
+
+#include "backends/gpu/gemm_exact.hpp"
+#include "backends/gpu/kernels/gemm/residue_tables.h"
+
+namespace trine::gpu {
+namespace {
+using namespace residues;
+
+constexpr const char* kModuliNames[] = {"auto", "7", "8", "9", "10", "11", "12", "13"};
+static_assert(std::size(kModuliNames) == CHOICES + 1);
+constexpr trine_parameter kModuliParameters[] = {
+    {sizeof(trine_parameter), std::size(kModuliNames), 0, "moduli", kModuliNames}};
+constexpr Macro kMacros[] = {{"T", kFloat}};
+
+enum Entry { kClear, kNorms, kChoose, kConvert, kProduct, kReconstruct };
+constexpr const char* kEntries[] = {"residues_clear",   "residues_norms",   "residues_choose",
+                                    "residues_convert", "residues_product", "residues_reconstruct"};
+
+/// The same numbers as in residues.cu and residue_multiply.h: the work-items of most kernels, of
+/// the product's and of the last one; lanes of a group and its steps, in each kernel; local memory.
+constexpr int64_t kWorkers = 256, kMultipliers = 384, kReconstructors = 128, kPatch = 32,
+                  kNormSteps = 512, kSampleSteps = 128, kChooseSteps = 64, kParts = 16,
+                  kProductBytes = 4 * 3 * BLOCK + 1024;
+/// Blocks of steps that a group converts where all multiprocessors have enough groups.
+constexpr int64_t kConvertBlocks = 4, kEnoughGroups = 24;
+
+/// A call's places in the workspace: bounds and marks, then the residues' own.
+struct ResiduesShape {
+  ExactSpace space;
+  const Problem& p;
+  int64_t k, base;  // base: of the residues' own, in bytes of the memory
+  int moduli;       // 0: the kernels choose
+  Layout layout;
+  int64_t patches, blocks_each;
+
+  explicit ResiduesShape(const Request& request)
+      : space(request.as<trine_gemm>(), request.workspace),
+        p(space.p),
+        k(p.multiply ? p.k : 0),
+        base(space.a_bounds * 8 + round_up((space.end - space.a_bounds) * 8, 256)),
+        moduli(request.selection.values[0] == 0 ? 0 : request.selection.values[0] + FEWEST - 1),
+        layout(layout_of(p.m, p.n, k, p.batch, p.matrices(p.a), p.matrices(p.b), moduli)),
+        patches((layout.rows * p.matrices(p.a) + layout.cols * p.matrices(p.b)) / kPatch),
+        blocks_each(patches * layout.blocks >= kEnoughGroups * request.target.facts->compute_units
+                        ? kConvertBlocks
+                        : 1) {}
+
+  int64_t norm_groups() const {
+    return patches * divide_up(k, kNormSteps) + (moduli == 0 ? divide_up(k, kSampleSteps) : 0);
+  }
+  int64_t convert_groups() const { return patches * divide_up(layout.blocks, blocks_each); }
+  /// Pairs of tiles of C, of one modulus.
+  int64_t tile_pairs() const {
+    return layout.rows / TWO_BLOCKS * (layout.cols / TWO_BLOCKS) * p.batch;
+  }
+};
+
+uint64_t residues_workspace(const Request& request) {
+  const ResiduesShape shape(request);
+  if (shape.p.empty()) return 0;
+  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.base + shape.layout.bytes);  // from 0
+}
+
+const char* residues_refuses(const Request& request) {
+  const auto& op = request.as<trine_gemm>();
+  if (op.dtype != TRINE_F32 || !trine_is_exact(&op)) return "residues is for f32 of numerics exact";
+  if (const char* why = refuse_exact(request)) return why;
+  // More than any device holds, before anything is multiplied.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const Problem p(op);
+  const auto exceeds = [](int64_t rows, int64_t cols, int64_t count) {
+    return rows > kMost || cols > kMost || count > kMost ||
+           (rows + TWO_BLOCKS) * (cols + TWO_BLOCKS) > kMost * 64 / std::max<int64_t>(count, 1);
+  };
+  if (exceeds(p.m, p.k, p.matrices(p.a)) || exceeds(p.n, p.k, p.matrices(p.b)) ||
+      exceeds(p.m, p.n, p.batch) ||
+      residues_workspace(request) > request.target.facts->max_buffer_bytes)
+    return "the residues of A, B and C exceed the device's largest buffer";
+  const ResiduesShape shape(request);
+  return std::max({shape.norm_groups(), shape.convert_groups(), shape.tile_pairs() * 2 * kParts,
+                   shape.tile_pairs() * MOST}) > kMaxGroups
+             ? kTooMany
+             : nullptr;
+}
+
+Launch& add_kernel(const Request& request, const ResiduesShape& shape, Plan& plan, Entry entry,
+                   int64_t groups, int64_t threads) {
+  Launch& launch = plan.add(entry);
+  launch.grid[0] = static_cast<uint32_t>(groups);
+  launch.block[0] = static_cast<uint32_t>(threads);
+  if (entry == kNorms || entry == kChoose || entry == kConvert) {
+    push_operand(launch, shape.p.a);
+    push_operand(launch, shape.p.b);
+  } else {
+    launch.i64(shape.p.a.batch).i64(shape.p.b.batch);
+  }
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only refuses and workspace_bytes have none
+  launch.memory(request.workspace->memory).i64(shape.base);
+  launch.i64(shape.p.m).i64(shape.p.n).i64(shape.k);
+  return launch.i32(static_cast<int32_t>(shape.p.batch)).i32(shape.moduli);
+}
+
+/// A and B become residues, whose products are kept.
+void add_products(const Request& request, const ResiduesShape& shape, Plan& plan) {
+  const int64_t units = std::max<int64_t>(request.target.facts->compute_units, 2);
+  const ExactSpace& space = shape.space;
+  const int64_t own = shape.base / 8;
+  add_kernel(request, shape, plan, kClear, units, kWorkers)
+      .i64((space.marks - own) * 8)
+      .i64(space.words + 1);
+  const bool chooses = shape.moduli == 0;
+  add_kernel(request, shape, plan, kNorms, shape.norm_groups(), kWorkers)
+      .i32(chooses ? static_cast<int32_t>(divide_up(shape.k, kSampleSteps)) : 0);
+  if (chooses)
+    add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers);
+  add_kernel(request, shape, plan, kConvert, shape.convert_groups(), kWorkers)
+      .i32(static_cast<int32_t>(shape.blocks_each))
+      .i64(space.a_bounds - own)
+      .i64(space.b_bounds - own);
+  const int64_t pairs = std::min(units / 2, shape.tile_pairs() * MOST);
+  add_kernel(request, shape, plan, kProduct, 2 * pairs, kMultipliers).dynamic_local_bytes =
+      kProductBytes;
+}
+
+void residues_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const ResiduesShape shape(request);
+  const Problem& p = shape.p;
+  if (p.empty()) return;
+  if (p.multiply) add_products(request, shape, plan);
+  Launch& last = add_kernel(request, shape, plan, kReconstruct, shape.tile_pairs() * 2 * kParts,
+                            kReconstructors);
+  last.memory(p.c.memory).i64(p.c.offset).i64(p.c.batch).i64(p.c.row);
+  push_scaling(last, op, p);
+  last.i64(shape.space.marks * 8 - shape.base);
+  if (p.multiply) shape.space.add_one_by_one(request, plan);
+}
+
+constexpr Variant kVariants[] = {
+    {.name = "residues",
+     .operation = TRINE_GEMM,
+     .summary = "exact f32 as integers: int8 products modulo 7 to 13 numbers on tensor cores",
+     .requirement = "f32 of numerics exact; an NVIDIA GPU of compute capability 9.0 alone; a "
+                    "workspace of 13 bytes for each element of A, B and C",
+     .file = "gemm/residues",
+     .backends = kCuda,
+     .parameters = kModuliParameters,
+     .macros = kMacros,
+     .entries = kEntries,
+     .refuses = residues_refuses,
+     .takes = TRINE_TAKES_EXACT,
+     .workspace_bytes = residues_workspace,
+     .plan = residues_plan,
+     .begins_early = true,
+     .architectures = "90a"},
+};
+
+}  // namespace
+
+std::span<const Variant, kResiduesRungs> gemm_residues_variants() { return kVariants; }
+
+}  // namespace trine::gpu

@@ -62,7 +62,7 @@ constexpr size_t candidates_of(unsigned dtypes) {
   return static_cast<size_t>(std::ranges::count_if(
       kCandidates, [&](const Candidate& one) { return (one.dtypes & dtypes) != 0; }));
 }
-/// At most: three_tf32, a small rung, batched_small, register_tile, few_columns, naive.
+/// At most: three_tf32 or residues, a small rung, batched_small, register_tile, few_columns, naive.
 constexpr size_t kOthers = 6;
 static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
               std::tuple_size_v<decltype(Preferred::all)>);
@@ -186,6 +186,29 @@ double sharing_time(const Problem& p, int64_t parts) {
   return (kLaunch + kElement * static_cast<double>(parts * p.m * p.n)) / static_cast<double>(p.k);
 }
 
+/// Is `residues` faster than the tiles of f64? Both times are in picoseconds, from an H200: a
+/// product modulo a modulus costs little, residues cost memory traffic by elements of A, B and C,
+/// and the launches take 30 µs. Its workspace is at most an eighth of the device's memory.
+bool prefers_residues(const Target& target, const trine_gemm& op, const Problem& p) {
+  constexpr double kStart = 30e6, kStep = 0.0134, kChain = 0.037, kOperand = 6, kResult = 6;
+  constexpr int64_t kTile = 256, kDepth = 128;
+  constexpr double kBytes = 13;  // an element
+  if (target.backend != kCuda || op.dtype != TRINE_F32 || !trine_is_exact(&op) || !p.multiply)
+    return false;
+  const auto padded = [](int64_t x, int64_t by) {
+    return static_cast<double>(divide_up(x, by) * by);
+  };
+  const double m = padded(p.m, kTile), n = padded(p.n, kTile), k = padded(p.k, kDepth);
+  const double batch = static_cast<double>(p.batch);
+  const double operands =
+      m * k * static_cast<double>(p.matrices(p.a)) + n * k * static_cast<double>(p.matrices(p.b));
+  const double results = m * n * batch;
+  const double chains = static_cast<double>(p.m) * static_cast<double>(p.n) * batch *
+                        static_cast<double>(p.k) * kChain;
+  return kStart + results * k * kStep + operands * kOperand + results * kResult < chains &&
+         (operands + results) * kBytes * 8 < static_cast<double>(target.facts->max_buffer_bytes);
+}
+
 }  // namespace
 
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
@@ -228,6 +251,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   if (count > 0 && prefers_three_tf32(target, op, problem, by_time[0].first))
     wishes.add(variant_named("three_tf32"), 0,
                "three_tf32: three products of TF32 numbers, not one of f32");
+  if (prefers_residues(target, op, problem))
+    wishes.add(variant_named("residues"), 0,
+               "residues: int8 products modulo a few numbers, not chains of f64");
   if (prefers_small(target, dtype, problem))
     wishes.add(variant_named(dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
                "a group for each of many small products, operands whole in local memory");

@@ -145,6 +145,7 @@ constexpr Variant kVariants[] = {
      .summary = "exact f32 as integers: int8 products modulo 7 to 13 numbers on tensor cores",
      .requirement = "f32 of numerics exact; an NVIDIA GPU of compute capability 9.0 alone; a "
                     "workspace of 13 bytes for each element of A, B and C",
+     .default_for = "large exact f32 on 9.0",
      .file = "gemm/residues",
      .backends = kCuda,
      .parameters = kModuliParameters,

@@ -221,4 +221,28 @@ TEST(ResiduesRow, HasAByteForEachModulusInTheWorkspace) {
   EXPECT_EQ(Asked().bytes(exact_of(0, 4, 4)), 0u);
 }
 
+/// Large exact products of f32 on CUDA get it, unless the workspace takes too much memory.
+TEST(ResiduesRow, IsForLargeExactProducts) {
+  Asked asked;
+  const auto is_first = [&](const trine_gemm& op, Backends backend = kCuda) {
+    return std::string_view(prefer_gemm({backend, &asked.facts}, op).all[0].variant->name) ==
+           "residues";
+  };
+  for (const int64_t n : {64, 512, 1024}) EXPECT_FALSE(is_first(exact_of(n, n, n))) << n;
+  for (const int64_t n : {1792, 2047, 2048, 4096, 8192})
+    EXPECT_TRUE(is_first(exact_of(n, n, n))) << n;
+  EXPECT_TRUE(is_first(exact_of(4096, 4096, 1024)));
+  EXPECT_FALSE(is_first(exact_of(4096, 4096, 64)));
+  EXPECT_FALSE(is_first(exact_of(8, 8192, 8192)));
+  trine_gemm op = exact_of(4096, 4096, 4096);
+  EXPECT_FALSE(is_first(op, kOpencl));
+  op.numerics = TRINE_REPRODUCIBLE;
+  EXPECT_FALSE(is_first(op));
+  op.numerics = TRINE_EXACT;
+  op.alpha.f32 = 0;
+  EXPECT_FALSE(is_first(op));
+  asked.facts.max_buffer_bytes = uint64_t{4} << 30;
+  EXPECT_FALSE(is_first(exact_of(8192, 8192, 8192)));
+}
+
 }  // namespace

@@ -932,8 +932,8 @@ TEST(GemmRows, ExactProductsOfF32GoByTheTilesOfF64) {
   for (const int64_t n : {64, 512, 1000, 1024, 2048, 2049, 4096, 8192}) {
     trine_gemm op = gemm_of(TRINE_F32, n, n, n);
     op.numerics = TRINE_EXACT;
-    const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
-    const Preferred doubles = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F64, n, n, n));
+    const Preferred wishes = prefer_gemm({kOpencl, &facts}, op);
+    const Preferred doubles = prefer_gemm({kOpencl, &facts}, gemm_of(TRINE_F64, n, n, n));
     EXPECT_EQ(wishes.all[0].variant, doubles.all[0].variant) << n;
     EXPECT_EQ(wishes.all[0].value, doubles.all[0].value) << n;
     EXPECT_STREQ(wishes.all[wishes.count - 1].variant->name, "bounded");

@@ -57,9 +57,9 @@ module trine
     procedure gemm_real32, gemm_real64, gemm_int32
   end interface
 
-  ! An exact sum in parts: what images, files or machines have added becomes one sum with the bits of
-  ! the whole. Its words may be stored and sent (<trine/ops.h> describes them); sums of equal value
-  ! have equal words. One that nobody has added to is +0.
+  ! An exact sum in parts: what images, files or machines have added becomes one sum with the bits
+  ! of the whole. Its words may be stored and sent (<trine/ops.h> describes them); sums of equal
+  ! value have equal words. One that nobody has added to is +0.
   !   call sum%add(x [, map, device, stat, errmsg])   real32 or real64; map: 'abs' or 'square'
   !   call sum%add_dot(x, y [, device, stat, errmsg]) x * y of all elements of one shape
   !   call sum%merge(other [, stat, errmsg])          what another sum has seen
@@ -78,8 +78,9 @@ module trine
   ! of the whole, to the bit. Its words may be stored and sent (<trine/partial.hpp> describes them).
   !   call p%init(function, mold [, map, stat, errmsg])   'sum' … 'argmax', as in trine_reduce, of
   !                                                       elements of mold's type: it comes first
-  !   call p%add(x, first [, device, stat, errmsg])       the whole's elements first (int64), first + 1,
-  !                                                       …, from 1, in array element order
+  !   call p%add(x, first [, device, stat, errmsg])       the whole's elements first (int64),
+  !                                                       first + 1, …, from 1, in array element
+  !                                                       order
   !   call p%merge(other [, stat, errmsg])                what another one has seen
   !   call p%result(value [, stat, errmsg])               a scalar of the type that trine_reduce
   !                                                       has; of argmin and argmax from 1
@@ -233,9 +234,10 @@ contains
   ! a scalar, or an array of one element, from x of any rank; with dim = 1 or 2, it is an array of
   ! rank 1, and x is of rank 2: results(j) is that of x(:, j), or of x(j, :). results has the type
   ! of x; for sum and prod of integers and for argmin and argmax it is int64; for a sum of real32 it
-  ! may be real64. A section of rank 3 and more whose subscripts can't be counted as two is read part by part.
-  ! An array of characters isn't refused here, nor by the other procedures that take any type, but for
-  ! trine_transpose, which moves them: gfortran hands over its length, too, which is taken for map's or device's.
+  ! may be real64. A section of rank 3 and more whose subscripts can't be counted as two is read
+  ! part by part. An array of characters isn't refused here, nor by the other procedures that take
+  ! any type, but for trine_transpose, which moves them: gfortran hands over its length, too, which
+  ! is taken for map's or device's.
   ! (bind(c), as trine_transpose has, ends gfortran 12 itself where this module calls it.)
   subroutine trine_reduce(function_, x, results, dim, map, device, stat, errmsg)
     character(*), intent(in) :: function_
@@ -341,7 +343,8 @@ contains
   ! y(j, i) = x(i, j), for elements of 1, 2, 4, 8 or 16 bytes of any type; of rank 3, for each third
   ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y
   ! may not overlap.
-  ! bind(c): else gfortran hands over the length of a character x, too, which is then taken for device's.
+  ! bind(c): else gfortran hands over the length of a character x, too, which is then taken for
+  ! device's.
   subroutine trine_transpose(x, y, device, stat, errmsg) bind(c, name='')
     type(*), intent(in) :: x(..)
     type(*), intent(inout) :: y(..)

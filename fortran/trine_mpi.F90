@@ -315,9 +315,9 @@ contains
   end subroutine
 
   ! The sums of many fields at once, in one message, on all ranks: sums(i) is that of
-  ! values(:, …, i), real32 or real64 exact and rounded once, integers as int64. Or sums is a scalar,
-  ! and values are one field. weights and mask may be absent. Their last subscript counts the fields,
-  ! too, or they lack it and serve all fields.
+  ! values(:, …, i), real32 or real64 exact and rounded once, integers as int64. Or sums is a
+  ! scalar, and values are one field. weights and mask may be absent. Their last subscript counts
+  ! the fields, too, or they lack it and serve all fields.
   ! weights: of the type of values, real; each element is multiplied by its own, exactly.
   ! mask: logical of any kind; an element counts where it is true.
   ! The number of fields, and whether there are weights, are the same on all ranks; the other

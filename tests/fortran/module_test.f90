@@ -48,9 +48,11 @@ contains
     call check(trine_argmin(y) == 1 .and. trine_argmax(y) == 2, 'the first of equals')
     call check(trine_sum(none) == 0 .and. trine_argmax(none) == 0, 'no elements')
     call check(trine_dot(none, none) == 0 .and. trine_dot(y(:0, :), y(:0, :)) == 0 .and. &
-      trine_dot(y(:, :0), y(:, :0)) == 0 .and. trine_dot(y(:0, :0), y(:0, :0)) == 0, 'dots of nothing')
-    call check(trine_sum(deep(2:3, 2:3, 2:3, 1)) == 8 .and. trine_prod(deep(2:3, ::2, 2:3, :)) == 1 &
-      .and. trine_dot(deep(:2, :2, :2, :2), deep(2:, :2, :2, 2:)) == 16, 'sections of many subscripts')
+      trine_dot(y(:, :0), y(:, :0)) == 0 .and. trine_dot(y(:0, :0), y(:0, :0)) == 0, &
+      'dots of nothing')
+    call check(trine_sum(deep(2:3, 2:3, 2:3, 1)) == 8 .and. &
+      trine_prod(deep(2:3, ::2, 2:3, :)) == 1 .and. &
+      trine_dot(deep(:2, :2, :2, :2), deep(2:, :2, :2, 2:)) == 16, 'sections of many subscripts')
     call check(trine_sum(deep(:0, ::2, ::2, :)) == 0, 'no elements of many subscripts')
     call check(trine_sum(deep(:0, 3:1:-1, :, :)) == 0, 'no elements, with a step below zero')
     call trine_reduce('sum', [1.0_real32, 2.0_real32**(-40)], exact)
@@ -206,7 +208,7 @@ contains
     call check(stat == 1 .and. message == 'tran', 'a sentence: ' // message)
   end subroutine
 
-  ! What the library was given is where the section is.
+  ! The library was given the address where the section is.
   subroutine expect(of_last, address, rows, cols, what)
     integer, intent(in) :: of_last, rows, cols
     type(c_ptr), intent(in) :: address

@@ -10,9 +10,10 @@
 ///
 /// On a device with its own memory, a large gemm or transpose (32 MiB or more to move) is cut into
 /// chunks: one is copied in and one copied out while another is computed. A gemm of pinned memory
-/// that computes long, reads no c and continues nothing is cut along k first (Gemm::continues),
-/// then by its results. The bits stay the same. Transposes are cut if they are batched or the
-/// memory is pinned. Reductions, calls that name a rung and calls with `fast` numerics are not cut.
+/// that computes long, reads no c, continues nothing and isn't exact is cut along k first
+/// (Gemm::continues), then by its results. The bits stay the same. Transposes are cut if they are
+/// batched or the memory is pinned. Reductions, calls that name a rung and calls with `fast`
+/// numerics are not cut.
 ///
 /// A call blocks until its output is there, or returns at once with an event (HostOptions::event).
 ///

@@ -58,6 +58,15 @@ ConstHostView view(const Matrix<const T>& matrix, int64_t rows, int64_t cols) {
           .col_stride = matrix.col_stride};
 }
 
+/// On the calling thread.
+template <class T>
+void multiply_here(const Product<T>& p) {
+  is_exact() ? exact_gemm(p) : kernels<T>().gemm(p);
+}
+
+/// How the log names an exact product.
+Extent exactness() { return {is_exact() ? "exact" : nullptr, 1}; }
+
 template <class T>
 void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
   // A and B aren't read then, and may be null, which a device's call would refuse.
@@ -74,21 +83,21 @@ void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
         trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
         raise_flags_of(p);
       },
-      [&] { kernels<T>().gemm(p); });
+      [&] { multiply_here(p); });
 }
 
 }  // namespace
 
 template <class T>
 void gemm(const char* routine, const Product<T>& p) {
-  LoggedCall call(routine, {{"m", p.m}, {"n", p.n}, {"k", p.k}});
+  LoggedCall call(routine, {{"m", p.m}, {"n", p.n}, {"k", p.k}, exactness()});
   multiply(call, p, small.takes(p.m, p.n, p.k));
 }
 
 template <class T>
 void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<const T>& x, T beta,
           const Vector<T>& y) {
-  LoggedCall call(routine, {{"m", y.size}, {"n", 1}, {"k", x.size}});
+  LoggedCall call(routine, {{"m", y.size}, {"n", 1}, {"k", x.size}, exactness()});
   const bool reads_x = alpha != 0;  // else it may be null
   const Vector<const T> read{x.data, reads_x ? x.size : 0, x.stride};
   const Dense in(read);
@@ -105,7 +114,7 @@ void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<c
   row.b = {x.data, x.stride, x.size};
   for (int64_t i = 0; i < y.size; ++i, row.a.data += a.row_stride) {
     row.c = y.data + i * y.stride;
-    kernels<T>().gemm(row);
+    multiply_here(row);
   }
 }
 

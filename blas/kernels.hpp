@@ -83,8 +83,13 @@ auto in_default_environment(F f) {
   return f();
 }
 
-/// The same results by a superaccumulator: slow, for sums whose last bit the kernels aren't certain
-/// of. They set the caller's floating-point environment aside.
+/// A product whose elements are the real numbers, rounded once, by a superaccumulator: for few
+/// terms, and where no device takes the call. Like those below, it sets the caller's floating-point
+/// environment aside.
+template <class T>
+void exact_gemm(const Product<T>& product);
+
+/// The kernels' sums by a superaccumulator: slow, where a kernel isn't certain of the last bit.
 template <class T>
 T exact_dot(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride);
 template <class T>

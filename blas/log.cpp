@@ -34,7 +34,7 @@ constexpr int kAtOnceInChild = 1000;
 /// Calls of one routine and shape.
 struct Shape {
   const char* routine;
-  std::array<Extent, 3> extents;
+  std::array<Extent, 4> extents;
 
   bool operator==(const Shape& other) const {
     bool is_same = routine == other.routine;

@@ -37,11 +37,30 @@ bool is_cpu_alone() {
 
 }  // namespace
 
-// A GPU that `auto` may choose is worth its transfers sooner than the CPU's panels.
-const Sizes small = !has_one_thread() ? Sizes{8192, 128 * 128, 96 * 96 * 96}
-                                      : Sizes{8192, 1 << 20, is_cpu_alone() ? 1 << 25 : 1 << 22};
+bool is_exact() {
+  static const bool kIs = [] {
+    const char* const named = secure_getenv("TRINE_BLAS_NUMERICS");
+    const std::string_view word = named ? named : "";
+    if (!word.empty() && word != "reproducible" && word != "exact")
+      std::fprintf(
+          stderr,
+          "libtrine_blas: TRINE_BLAS_NUMERICS=%s: neither reproducible nor exact; products "
+          "are reproducible.\n",
+          named);
+    return word == "exact";
+  }();
+  return kIs;
+}
+
+// A GPU that `auto` may choose is worth its transfers sooner than the CPU's panels. Exact products
+// of more than a few terms are faster in Trine's own path.
+const Sizes small = is_exact()          ? Sizes{8192, 256, 256}
+                    : !has_one_thread() ? Sizes{8192, 128 * 128, 96 * 96 * 96}
+                                        : Sizes{8192, 1 << 20, is_cpu_alone() ? 1 << 25 : 1 << 22};
 // The log asks for itself here: its own flag may be initialized later.
-const Sizes direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG") ? small : Sizes{};
+const Sizes direct = !kKeepsSmall || is_set("TRINE_BLAS_LOG") ? Sizes{}
+                     : is_exact()                             ? Sizes{.vector = small.vector}
+                                                              : small;
 
 const std::string& device_name() { return kDevice; }
 bool keeps_small() { return kKeepsSmall; }

@@ -28,9 +28,13 @@ struct Sizes {
 /// µs and has threads, if there are several; docs/results has the sizes where they meet.
 extern const Sizes small;
 /// Up to these, and with increments of 1, a routine calls its kernel at once: as above, or 0 where
-/// calls are logged or a device is named, and before the library has been initialized.
+/// calls are logged or a device is named, of exact products, and before the library has been
+/// initialized.
 extern const Sizes direct;
 
+/// TRINE_BLAS_NUMERICS=exact: products are rounded once. Another word but `reproducible` is told on
+/// stderr.
+bool is_exact();
 /// TRINE_BLAS_DEVICE: `auto` and `cpu` leave small calls to the calling thread; a device that is
 /// named otherwise takes every call.
 const std::string& device_name();
@@ -53,7 +57,10 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
   try {
     // Without overlap nothing is written before the last copy: a call that lacks memory may go on
     // here.
-    on_device(HostOptions{.device = device_name(), .overlap = repeats, .choice = &choice});
+    on_device(HostOptions{.device = device_name(),
+                          .numerics = is_exact() ? Numerics::exact : Numerics::reproducible,
+                          .overlap = repeats,
+                          .choice = &choice});
     return call.ran_on(choice.device.id());
   } catch (const Error& error) {
     const bool refused = error.status() != Status::backend_error &&

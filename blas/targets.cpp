@@ -36,7 +36,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "backends/kit/root_of_squares.hpp"
 #include "blas/flags.hpp"
-#include "cpu/reduce/super_accumulator.hpp"
+#include "cpu/gemm/exact_element.hpp"
 
 namespace trine::cpu {
 HWY_EXPORT(blas_f32);
@@ -107,7 +107,30 @@ T exact_nrm2(int64_t n, const T* x, int64_t stride) {
   return root;
 }
 
+template <class T>
+void exact_gemm(const Product<T>& p) {
+  {
+    const kit::FloatEnvironment environment;
+    const cpu::gemm::Problem<T> problem{.m = p.m,
+                                        .n = p.n,
+                                        .k = p.k,
+                                        .a = {p.a.data, p.a.row_stride, p.a.col_stride},
+                                        .b = {p.b.data, p.b.row_stride, p.b.col_stride},
+                                        .c = {p.c, 1, p.ldc},
+                                        .alpha = p.alpha,
+                                        .beta = p.beta,
+                                        .product = p.reads_inputs(),
+                                        .continues = false,
+                                        .reads_c = p.beta != 0};
+    for (int64_t j = 0; j < p.n; ++j)
+      for (int64_t i = 0; i < p.m; ++i)
+        *problem.c.at(i, j) = cpu::gemm::exact_element(problem, i, j);
+  }
+  raise_flags_of(p);
+}
+
 #define TRINE_BLAS_EXACT(T)                                            \
+  template void exact_gemm(const Product<T>&);                         \
   template T exact_dot(int64_t, const T*, int64_t, const T*, int64_t); \
   template T exact_asum(int64_t, const T*, int64_t);                   \
   template T exact_nrm2(int64_t, const T*, int64_t);

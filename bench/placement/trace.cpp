@@ -42,6 +42,9 @@ std::string_view bare(std::string_view routine) {
   return has_dtype && routine.substr(1) != "amax" ? routine.substr(1) : "";
 }
 
+/// How the text of exact products ends.
+constexpr const char* kExact = " exact";
+
 // All that throws here is a line that isn't one of such a log; each_line() says which.
 [[noreturn]] void fail(const char* what) { throw std::invalid_argument(what); }
 
@@ -66,8 +69,9 @@ void take_call(std::map<std::string, TracedCalls>& all, const Json& line) {
     for (const int64_t other : extents)
       if (one > INT32_MAX || one * other > int64_t{1} << 56) fail("extents");
   std::ranges::copy(extents, call.shape.begin());
-  call.text = fmt::format("{} {}{}", call.routine, fmt::join(extents, "x"),
-                          line.value("transposed", 0) != 0 ? " turned" : "");
+  call.text = fmt::format("{} {}{}{}", call.routine, fmt::join(extents, "x"),
+                          line.value("transposed", 0) != 0 ? " turned" : "",
+                          line.value("exact", 0) != 0 ? kExact : "");
   const auto seconds = line.at("seconds").get<double>();
   if (!(seconds >= 0 && seconds < 1e12)) fail("seconds");
   TracedCalls& same = all.try_emplace(call.text, call).first->second;
@@ -84,7 +88,11 @@ std::optional<DeviceOperation> operation_of(const TracedCalls& calls) {
   const Dtype dtype = is_single ? Dtype::f32 : Dtype::f64;
   const auto [m, n, k] = calls.shape;
   if (name == "gemm" || name == "gemv")
-    return Gemm{.a = dense(dtype, m, k), .b = dense(dtype, k, n), .c = dense(dtype, m, n)};
+    return Gemm{
+        .a = dense(dtype, m, k),
+        .b = dense(dtype, k, n),
+        .c = dense(dtype, m, n),
+        .numerics = calls.text.ends_with(kExact) ? Numerics::exact : Numerics::reproducible};
   if (name == "omatcopy" && calls.text.ends_with(" turned"))
     return Transpose{.input = dense(dtype, m, n), .output = dense(dtype, n, m)};
   const View x = vector({}, dtype, m);

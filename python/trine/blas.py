@@ -1,8 +1,8 @@
 """Runs a program over libtrine_blas: NumPy, SciPy and scikit-learn compute by Trine, unchanged.
 
-python -m trine.blas [--device DEVICE] [--log FILE] program.py ARGS
-python -m trine.blas [--device DEVICE] [--log FILE] -m MODULE ARGS
-python -m trine.blas [--device DEVICE] [--log FILE] -c CODE ARGS
+python -m trine.blas [--device DEVICE] [--numerics exact] [--log FILE] program.py ARGS
+python -m trine.blas [OPTIONS] -m MODULE ARGS
+python -m trine.blas [OPTIONS] -c CODE ARGS
 
 The page docs/blas.md of the project says which calls are computed, and how.
 """
@@ -31,6 +31,11 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     )
     rest = argparse.REMAINDER
     parser.add_argument("--device", help="cpu, cuda:0, opencl:0 …; by default each call's fastest")
+    parser.add_argument(
+        "--numerics",
+        choices=("reproducible", "exact"),
+        help="exact: each element of a product is rounded once",
+    )
     parser.add_argument("--log", metavar="FILE", help="gets the calls, by routine and shape")
     parser.add_argument("-m", dest="module", nargs=rest, help="a module and its arguments")
     parser.add_argument("-c", dest="code", nargs=rest, help="a program's text and its arguments")
@@ -121,6 +126,8 @@ def _start(words: list[str]) -> None:
     environment = dict(os.environ)
     if arguments.device:
         environment["TRINE_BLAS_DEVICE"] = arguments.device
+    if arguments.numerics:
+        environment["TRINE_BLAS_NUMERICS"] = arguments.numerics
     if arguments.log:
         log = environment["TRINE_BLAS_LOG"] = os.path.abspath(arguments.log)
         if not os.path.isdir(os.path.dirname(log)):
@@ -130,7 +137,8 @@ def _start(words: list[str]) -> None:
         _sum(numpy.zeros(1), device=device)  # raises the library's sentence where it isn't there
     preloaded = environment.get("LD_PRELOAD", "")
     environment["LD_PRELOAD"] = f"{shim}:{preloaded}" if preloaded else str(shim)
-    print("trine.blas:", _greeting(shim, device), file=sys.stderr, flush=True)
+    exact = ", exact products" * (environment.get("TRINE_BLAS_NUMERICS") == "exact")
+    print("trine.blas:", _greeting(shim, device + exact), file=sys.stderr, flush=True)
     python = [sys.executable, *_options_of_python(len(words))]
     os.execve(sys.executable, [*python, *program], environment)
 

@@ -129,6 +129,16 @@ class Starts(Folder):
         self.refused(run(), "no program", "-m MODULE")
         self.refused(run("nowhere.py"), "nowhere.py", "doesn't exist")
 
+    def test_exact_products(self):
+        # Two halves of an ulp: lost one by one, an ulp together.
+        row = "np.array([[1, 2**-12, 2**-12]] * 3, 'f')"
+        code = f"import numpy as np; print(({row} @ {row}.T.copy())[0, 0] > 1)"
+        for words, is_more in ((), b"False"), (("--numerics", "exact"), b"True"):
+            ran = run(*words, "-c", code)
+            self.assertEqual((ran.returncode, ran.stdout.strip()), (0, is_more), ran.stderr)
+            self.assertEqual(b", exact products;" in ran.stderr, bool(words))
+        self.assertEqual(run("--numerics", "bogus", "-c", code).returncode, 2)
+
     def test_an_unknown_device(self):
         self.refused(run("--device", "bogus:3", "-c", "print(1)"), "bogus:3")
         self.refused(run("-c", "print(1)", TRINE_BLAS_DEVICE="bogus:3"), "bogus:3")

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kSize = 301;
 
-// Elements of many sizes, the same on every machine. What is left when large terms cancel is lost
-// where every step is rounded.
+// Elements of many sizes, the same on every machine. Where every step is rounded, the rest of large
+// terms that cancel is lost.
 std::vector<float> matrix(std::uint32_t seed) {
   std::vector<float> all(kSize * kSize);
   for (float& x : all) {

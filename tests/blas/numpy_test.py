@@ -74,7 +74,9 @@ class OverTheShim(unittest.TestCase):
         expected = [f"{t} {n} {rank} {name}" for t in ("float32", "float64") for n in (3, 40, 100, 300)
                     for name in ("zero invalid", "overflow overflow") for rank in (2, 1)]
         for device in devices():
-            self.assertEqual(self.said(WARNINGS, over_shim(device)).split("\n"), expected, device)
+            for numerics in ("reproducible", "exact"):
+                self.assertEqual(self.said(WARNINGS, over_shim(device, TRINE_BLAS_NUMERICS=numerics)).split("\n"), expected,
+                                 f"{device} {numerics}")
 
     def test_a_forked_child(self):
         self.assertEqual(self.said(FORK, over_shim("auto")), "True")

@@ -301,7 +301,8 @@ def matmul(
 ) -> Any:
     """alpha * a @ b + beta * out of float32, float64 or int32: vectors, matrices, stacks of them.
 
-    Each element is one chain of fused multiply-adds, so every device gives the same bits.
+    Each element is one chain of fused multiply-adds, so every device gives the same bits; with
+    numerics="exact" it is the real number, rounded once.
     """
     call, alpha, beta = _call(**how), _number("alpha", alpha), _number("beta", beta)
     if order == "C" and (made := _trine.multiply_two(alpha, a, b, beta, out, call)) is not None:

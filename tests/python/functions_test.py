@@ -242,6 +242,17 @@ class Where(unittest.TestCase):
         a, b = numpy.array([[1, 2**-12, 2**-12]], numpy.float32), numpy.array([[1], [2**-12], [2**-12]], numpy.float32)
         self.assertEqual(trine.matmul(a, b)[0, 0], 1)
         self.assertEqual(trine.matmul(a, b, numerics="exact")[0, 0], 1 + 2**-23)
+        dice = numpy.random.default_rng(41)
+        for dtype in ("float32", "float64"):
+            x, y = (dice.standard_normal(shape).astype(dtype) for shape in ((2, 5, 30), (30, 4)))
+            x[:, :, 15:] = -x[:, :, :15] * (1 + numpy.finfo(dtype).eps)  # sums that nearly cancel
+            y[15:] = y[:15]
+            for device in trine.devices():
+                z = trine.matmul(x, y, numerics="exact", device=device["id"])
+                dots = trine.dot(*numpy.broadcast_arrays(x[:, :, None], y.T[None, None]), axis=3)
+                numpy.testing.assert_array_equal(z, dots)
+        with self.assertRaisesRegex(ValueError, "numerics can be 'reproducible', 'fast' or 'exact', not 'precise'"):
+            trine.matmul(a, b, numerics="precise")
 
     def test_place_and_why_compute_nothing(self):
         x, out = integers((50, 50)), numpy.zeros((50, 50))

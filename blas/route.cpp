@@ -54,7 +54,7 @@ bool is_exact() {
 
 // A GPU that `auto` may choose is worth its transfers sooner than the CPU's panels. Exact products
 // of more than a few terms are faster in Trine's own path.
-const Sizes small = is_exact()          ? Sizes{8192, 256, 256}
+const Sizes small = is_exact()          ? Sizes{8192, 64, 64}
                     : !has_one_thread() ? Sizes{8192, 128 * 128, 96 * 96 * 96}
                                         : Sizes{8192, 1 << 20, is_cpu_alone() ? 1 << 25 : 1 << 22};
 // The log asks for itself here: its own flag may be initialized later.

@@ -46,7 +46,7 @@ def run(*command):
 def headers(source, include, cc):
     """The text of the headers."""
     code, text = run(cc, "-std=c11", "-E", "-P", "-include", source / OF.header, "-x", "c",
-                     "/dev/null", f"-I{source / 'core/include'}", f"-I{include}",
+                     "/dev/null", f"-I{source / 'core/include'}", f"-I{source / 'mpi/include'}", f"-I{include}",
                      *(f"-I{folder}" for folder in sys.argv[7:]))
     if code:
         sys.exit(text)

@@ -179,7 +179,7 @@ struct Locale : ::testing::Test {
 /// They give or take no number as text.
 const std::set<std::string> kWithoutNumbers = {
     "search_path", "release_idle", "roofs",    "elapsed", "use_tuning", "uses_tuning",
-    "name",        "result_dtype", "value_of", "view_of", "failed"};
+    "name",        "result_dtype", "value_of", "view_of", "failed",     "canonical"};
 
 TEST(AtFirst, TheLocaleHasACommaAndThousands) {
   char half[32];

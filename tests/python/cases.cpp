@@ -29,8 +29,9 @@ void describe(Text& text, const trine_reduce& r) {
 }
 void describe(Text& text, const trine_transpose&) { text << R"("operation": "transpose")"; }
 void describe(Text& text, const trine_gemm& g) {
-  text << R"("operation": "gemm", "alpha": )" << oracle::scalar_value(g.dtype, g.alpha)
-       << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta) << R"(, "continues": )"
+  // As texts: JSON has neither inf nor nan.
+  text << R"("operation": "gemm", "alpha": ")" << oracle::scalar_value(g.dtype, g.alpha)
+       << R"(", "beta": ")" << oracle::scalar_value(g.dtype, g.beta) << R"(", "continues": )"
        << (trine_continues(&g) ? "true" : "false") << R"(, "numerics": ")"
        << (trine_is_exact(&g) ? "exact" : "reproducible") << '"';
 }

@@ -97,8 +97,8 @@ def run(case, arenas):
     *inputs, out = [array_of(v, arenas, rank) for v in views]
     if case["operation"] == "transpose":
         return trine.matrix_transpose(*inputs, out=out, device="cpu")
-    options = {name: case[name] for name in ("alpha", "beta", "numerics")}
-    return trine.matmul(*inputs, **options, out=out, device="cpu")
+    factors = {name: float(case[name]) for name in ("alpha", "beta")}
+    return trine.matmul(*inputs, **factors, numerics=case["numerics"], out=out, device="cpu")
 
 
 class Conformance(unittest.TestCase):

@@ -94,12 +94,12 @@ TEST(Numbers, ThatNameNothingAreRefusedByEachFunction) {
       EXPECT_EQ(trine::name(refusal_of([&] { call(wrong); }).status), "invalid_argument")
           << name << " of " << wrong;
   }
-  // name() has "unknown"; result_dtype() never fails; views are checked where they are used; the
-  // test of predict() is with its file; the library alone calls the last two.
+  // name() has "unknown"; result_dtype() and canonical() never fail; views are checked where they
+  // are used; the test of predict() is with its file; the library alone calls the last two.
   const Names others = {"name",        "result_dtype",   "size_of",      "row_major",
                         "col_major",   "vector",         "batched",      "host_row_major",
                         "host_vector", "host_col_major", "host_batched", "predict",
-                        "Error",       "reduce_all"};
+                        "canonical",   "Error",          "reduce_all"};
   const std::string headers =
       text_of({"core/include/trine/", "types", "device", "queue", "buffer", "operations",
                "elementwise", "place", "host", "exact_sum", "partial", "tuning", "receipt"},

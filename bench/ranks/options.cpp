@@ -10,7 +10,8 @@ bool is_vector_a_rank(const Problem& p) {
   return describe(p.operation).has_function && p.axis == Axis::each_column;
 }
 
-Problem problem(Operation operation, Axis axis, const std::string& dtype, const std::string& size) {
+Problem problem(Operation operation, Axis axis, const std::string& dtype, const std::string& size,
+                const std::string& numerics) {
   Problem p = bench::problem_of(operation, parse_dtype(dtype), parse_size(operation, size),
                                 Function::sum, axis);
   if (p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
@@ -23,6 +24,9 @@ Problem problem(Operation operation, Axis axis, const std::string& dtype, const 
   const int64_t counted = is_vector_a_rank(p) ? elements : is_vector ? 0 : elements / 2;
   if (counted > INT32_MAX)
     throw Refusal(fmt::format("{} elements of {} are more than MPI counts", counted, size));
+  p.numerics = parse_numerics(numerics);
+  if (p.numerics == Numerics::fast)
+    throw Refusal("ranks compares bits: it takes numerics reproducible and exact, not fast");
   check(p);
   return p;
 }
@@ -49,6 +53,8 @@ void add_options(CLI::App& app, Options& o) {
   add_list(
       app, "--axis", o.axes,
       "reduce: all, an array over the ranks, and each_column, a vector a rank (default: both)");
+  add_list(app, "--numerics", o.numerics,
+           "gemm, reduce: reproducible or exact (gemm: rounded once)");
   app.add_option("--block", o.block, "rows and columns of a block of the matrices")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--rounds", o.rounds, "rounds of all in turn")->check(CLI::Range(1, 10000));
@@ -61,14 +67,17 @@ std::vector<Problem> problems_of(const Options& o) {
   std::vector<Problem> all;
   for (const Operation operation : operations_of(o.operations)) {
     const bool has_axes = describe(operation).has_function;
-    for (const std::string& word :
+    const Words of_numerics =
+        or_else(describe(operation).moves_bits ? Words() : o.numerics, {"reproducible"});
+    for (const std::string& along :
          has_axes ? or_else(o.axes, {"all", "each_column"}) : Words{"all"}) {
-      const Axis axis = parse_axis(word);
+      const Axis axis = parse_axis(along);
       if (axis == Axis::each_row)
         throw Refusal("over ranks a sum is of all or of each_column, a vector a rank");
       for (const std::string& dtype : or_else(o.dtypes, {"f64"}))
         for (const std::string& size : or_else(o.sizes, {describe(operation).cpu_roof_size}))
-          all.push_back(problem(operation, axis, dtype, size));
+          for (const std::string& word : of_numerics)
+            all.push_back(problem(operation, axis, dtype, size, word));
     }
   }
   return all;

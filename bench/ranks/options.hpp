@@ -7,7 +7,7 @@
 namespace trine::bench::ranks {
 
 struct Options {
-  std::vector<std::string> operations, dtypes, sizes, axes;
+  std::vector<std::string> operations, dtypes, sizes, axes, numerics;
   Measuring measuring;
   int rounds = 9;
   int64_t block = 64;  ///< rows and columns of a matrix's block

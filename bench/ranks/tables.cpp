@@ -170,6 +170,7 @@ ordered_json to_json(const Row& row, const Race& race, const Options& o, const L
   ordered_json json = json_of(p, row.ranks);
   json.update({{"function", sums ? ordered_json(name(p.function)) : ordered_json()},
                {"axis", sums ? ordered_json(name(p.axis)) : ordered_json()},
+               {"asked", name(p.numerics)},
                {"grid", sums ? ordered_json() : ordered_json{grid.rows, grid.cols}},
                {"seconds", {{"best", row.best()}, {"median", row.median()}}},
                {"rounds", row.rounds},

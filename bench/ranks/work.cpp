@@ -100,13 +100,14 @@ void set_matrices(Work& work, MPI_Comm comm, const Problem& p, int64_t block,
   work.whole = [&work, c] { return c.whole_of(work.result); };
   std::vector<Bytes> data;
   for (size_t i = 0; i < of_inputs.size(); ++i) data.push_back(of_inputs[i].taken_from(inputs[i]));
-  work.ours = [=, data = std::move(data)]() mutable {
+  work.ours = [=, numerics = p.numerics, data = std::move(data)]() mutable {
+    const HostOptions options{.device = device, .numerics = numerics};
     for (size_t i = 0; i < data.size(); ++i) of_inputs[i].matrix.local.data = data[i].data();
     const mpi::Matrix& a = of_inputs[0].matrix;
     if (multiplies)
-      mpi::gemm(1, a, of_inputs[1].matrix, 0, c.matrix, comm, {.device = device});
+      mpi::gemm(1, a, of_inputs[1].matrix, 0, c.matrix, comm, options);
     else
-      mpi::transpose(a, c.matrix, comm, {.device = device});
+      mpi::transpose(a, c.matrix, comm, options);
   };
 }
 

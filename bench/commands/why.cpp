@@ -110,8 +110,9 @@ int why(Options& o, const CLI::App& app) {
     if (candidates.size() < 2) candidates = print_all(problem, where, o.repeats, devices);
     say("{}", placement.choice.sentence());
   }
-  // Break-even sizes are of one run over whole arrays.
-  if (o.repeats != 1 || problem.axis != Axis::all) return kExitGood;
+  // Break-even sizes are of one run over whole arrays, with the default numerics.
+  if (o.repeats != 1 || problem.axis != Axis::all || problem.numerics != Numerics::reproducible)
+    return kExitGood;
   for (size_t i = 1; i < candidates.size(); ++i)
     for (const Crossing& crossing : break_even(problem.operation, problem.function, problem.dtype,
                                                where, candidates[0].device, candidates[i].device))

@@ -50,6 +50,11 @@ static void refuse_bad_calls(void) {
         trine_host_gemm(0.1, trine_host_row_major(x, TRINE_F32, 2, 2),
                         trine_host_row_major(x, TRINE_F32, 2, 2), 0,
                         trine_host_row_major(&out, TRINE_F32, 2, 2), NULL));
+  const trine_options_t exact_in_parts = {.numerics = TRINE_EXACT, .continues = 1};
+  FAILS(TRINE_INVALID_ARGUMENT, "rounded once",
+        trine_host_gemm(1, trine_host_row_major(x, TRINE_F32, 1, 4),
+                        trine_host_row_major(x, TRINE_F32, 4, 1), 0,
+                        trine_host_row_major(&out, TRINE_F32, 1, 1), &exact_in_parts));
   CHECK(out == -7 && x[0] == 1 && x[3] == 4);
 }
 

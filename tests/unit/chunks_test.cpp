@@ -67,6 +67,8 @@ TEST(Chunks, OfExactProductsLeaveKWhole) {
     const Cutting cutting = cutting_of(op, {.pinned = true, .chunks = 8});
     EXPECT_EQ(cutting.size(), 8u);
     for (const Chunk& chunk : cutting) EXPECT_TRUE(chunk.begins && chunk.ends);
+    for (View* view : {&op.a, &op.b, &op.c}) view->batch = 32, view->batch_stride = 4096 * 4096;
+    expect_covers(cutting_of(op, {.chunks = 4}), 32, 4, &Part::batch);
   }
 }
 

@@ -71,19 +71,23 @@ template <class T>
 void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
   // A and B aren't read then, and may be null, which a device's call would refuse.
   if (!p.reads_inputs()) return call.ran_on("cpu"), kernels<T>().gemm(p);
-  route(
-      call, is_small, p.beta == 0,
-      [&](const HostOptions& options) {
-        const HostView c{.data = p.c,
-                         .dtype = dtype_of<T>,
-                         .rows = p.m,
-                         .cols = p.n,
-                         .row_stride = 1,
-                         .col_stride = p.ldc};
-        trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
-        raise_flags_of(p);
-      },
-      [&] { multiply_here(p); });
+  const auto multiply_on = [&](const HostOptions& options) {
+    const HostView c{.data = p.c,
+                     .dtype = dtype_of<T>,
+                     .rows = p.m,
+                     .cols = p.n,
+                     .row_stride = 1,
+                     .col_stride = p.ldc};
+    trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
+    raise_flags_of(p);
+  };
+  route(call, is_small, p.beta == 0, multiply_on, [&] {
+    // Where a device has failed, Trine's CPU is far faster at exact products than exact_gemm() is.
+    if (is_exact() && !is_small && p.beta == 0) try {
+        return multiply_on({.device = "cpu", .numerics = Numerics::exact});
+      } catch (const std::exception&) {}
+    multiply_here(p);
+  });
 }
 
 }  // namespace

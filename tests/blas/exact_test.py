@@ -7,7 +7,7 @@ from harness import *
 # The calls, made alike here and in the program over the shim: routine, m, n, k, the operands as lists of floats.
 CALLS = """
 import random
-SIZES = [(1, 1, 1), (2, 3, 5), (7, 5, 31), (1, 4, 300), (13, 9, 64), (40, 1, 33), (40, 30, 50)]
+SIZES = [(2, 3, 0), (1, 1, 1), (2, 3, 5), (7, 5, 31), (1, 4, 300), (13, 9, 64), (40, 1, 33), (40, 30, 50)]
 def near(values, letter):
     import array
     return list(array.array(letter, values))
@@ -26,11 +26,12 @@ def calls():
         for kind in ("few bits", "any size", "small", "large", "special", "uniform"):
             for m, n, k in SIZES:
                 ta, tb = dice.choice("NT"), dice.choice("NT")
-                lda, ldb, ldc = (m if ta == "N" else k) + dice.randint(0, 2), (k if tb == "N" else n) + dice.randint(0, 2), m + dice.randint(0, 2)
+                lda, ldb, ldc = (max(1, rows) + dice.randint(0, 2) for rows in (m if ta == "N" else k, k if tb == "N" else n, m))
                 a = numbers(dice, kind, lda * (k if ta == "N" else m), letter)
                 b = numbers(dice, kind, ldb * (n if tb == "N" else k), letter)
                 c = numbers(dice, kind, ldc * n, letter)
                 alpha, beta = near([dice.choice((1, 1, -0.7, 3, 2**-30)), dice.choice((0, 0, 1, -0.3))], letter)
+                if kind == "special": alpha = dice.choice((1, -0.5, 0, float("inf")))
                 if kind == "any size" and k > 1 and m > 1:  # rows whose sums cancel, but for what c adds
                     for i in range(m):
                         for l in range(k - k % 2):
@@ -110,7 +111,7 @@ def expected(letter, m, n, k, ta, tb, alpha, a, lda, b, ldb, beta, c, ldc):
                 x = a[i + l * lda if ta == "N" else l + i * lda]
                 y = b[l + j * ldb if tb == "N" else j + l * ldb]
                 terms.append(product(exact(x), exact(y)))
-            parts = [product(exact(alpha), total(terms))]
+            parts = [product(exact(alpha), total(terms))] if alpha != 0 and k > 0 else []
             if beta != 0:
                 parts.append(product(exact(beta), exact(c[i + j * ldc])))
             value = total(parts)
@@ -128,7 +129,7 @@ class Exact(unittest.TestCase):
         scope = {}
         exec(CALLS, scope)
         calls = list(scope["calls"]())
-        self.assertEqual(len(calls), 84)
+        self.assertEqual(len(calls), 96)
         wanted = [expected(*call) for call in calls]
         for device in devices():
             for threads in ("1", "3") if device == "cpu" else ("1",):

@@ -82,13 +82,13 @@ void add_walk(Adder& to, Values values, int64_t first) {
                                  17, 31, 32, 33, 63, 64, 65, 128, 257};
   for (int64_t t = first; t < first + 24; ++t) {
     const int64_t m = kSides[t * 5 % 17], n = kSides[(t * 7 + t / 17) % 17];
-    to.add(m, n, kDepths[t * 11 % 19], values, {.quick = t % 6 == 0}, t % 7 == 0 ? 3 : 1);
+    to.add(m, n, kDepths[t * 11 % 19], values, {.quick = t % 3 == 0}, t % 7 == 0 ? 3 : 1);
   }
 }
 
 void add_each_scalar(Adder& to, uint32_t dtype, Values values) {
   for (const Scalars& s : scalars_of(dtype))
-    to.add(to.plan(5, 9, 40, s), values, {.quick = dtype == TRINE_F32 && is_for_products(values)});
+    to.add(to.plan(5, 9, 40, s), values, {.quick = is_for_products(values)});
 }
 
 void add_each_layout(Adder& to, Values values) {
@@ -101,17 +101,18 @@ void add_deep(Adder& to, Values values) {
     to.add(1 + k % 4 / 2, 2, k, values, {.quick = k < 1 << 16 && is_for_products(values)});
 }
 
-/// Inputs that repeat a matrix, a row, a column or one element.
-void add_repeated(Adder& to, Values values) {
-  constexpr const char* kNames[] = {"repeated_a", "repeated_b", "repeated_rows",
-                                    "repeated_element"};
-  for (int kind = 0; kind < 4; ++kind) {
+/// Inputs that repeat a matrix, a row, a column, or what stands at one k.
+void add_repeated(Adder& to, Values values, int64_t first) {
+  constexpr const char* kNames[] = {"repeated_a",      "repeated_b",      "repeated_row",
+                                    "repeated_column", "repeated_k_of_a", "repeated_k_of_b"};
+  for (int64_t t = first; t < first + 4; ++t) {
+    const int64_t kind = t % 6;
     trine_gemm op = to.plan(18, 17, 26, to.next_scalars(), 3);
     to.add(op, values, {.detail = kNames[kind]}, [kind](trine_gemm& laid) {
-      if (kind == 0) laid.a.batch_stride = 0;
-      if (kind == 1) laid.b.batch_stride = 0;
-      if (kind == 2) laid.a.row_stride = 0;
-      if (kind == 3) laid.b.row_stride = laid.b.col_stride = 0;
+      trine_view& input = kind % 2 == 0 ? laid.a : laid.b;
+      if (kind < 2) input.batch_stride = 0;
+      if (kind == 2 || kind == 5) input.row_stride = 0, input.col_stride = 1;
+      if (kind == 3 || kind == 4) input.row_stride = 1, input.col_stride = 0;
     });
   }
 }
@@ -144,13 +145,13 @@ void add_large(Adder& to) {
 void add_exact_cases(List& list) {
   for (const uint32_t dtype : {TRINE_F32, TRINE_F64}) {
     Adder to(list, dtype);
-    int64_t first = 0;
+    int64_t index = 0;
     for (const Values values : values_of(dtype)) {
-      add_walk(to, values, first += 24);
+      add_walk(to, values, ++index * 24);
       add_each_scalar(to, dtype, values);
       add_each_layout(to, values);
       add_deep(to, values);
-      add_repeated(to, values);
+      add_repeated(to, values, index * 4);
       to.add(130, 77, 45, values, {.parameters = true});
       to.add(21, 20, 41, values, {.quick = dtype == TRINE_F32, .hostile_environment = true});
     }

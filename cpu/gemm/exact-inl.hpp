@@ -195,12 +195,12 @@ HWY_INLINE Doubtful scaled(const gemm::Problem<S>& p, DoubleVec sum, DoubleVec e
         hn::Add(hn::Add(hn::Abs(t_rest), hn::Abs(u_rest)), hn::Max(hn::Abs(low), least));
     const auto rounded = hn::IfThenElse(hn::Eq(terms, zero), zero, hn::Add(terms, hn::Abs(of_sum)));
     r.error = fused_multiply_add(d, rounded, hn::Set(d, 0x1p-50), r.error);
-    // The rests are exact where the products are large enough, or 0. A sum of 0 that may be off has
-    // a sign, also where alpha's product with its error underflows.
+    // alpha's product with an error may underflow, but is none the less not 0.
+    r.error = hn::IfThenElse(hn::Eq(error, zero), r.error, hn::Max(r.error, hn::Set(d, 0x1p-1000)));
+    // The rests are exact where the products are large enough, or 0.
     const auto large = hn::Set(d, 0x1p-900);
-    const auto nothing = hn::Eq(hn::Add(hn::Abs(sum), error), zero);
     r.usable =
-        hn::And(hn::Or(nothing, hn::Ge(hn::Abs(t), large)),
+        hn::And(hn::Or(hn::Eq(sum, zero), hn::Ge(hn::Abs(t), large)),
                 hn::Or(hn::Or(hn::Eq(beta, zero), hn::Eq(c, zero)), hn::Ge(hn::Abs(u), large)));
     r.usable = hn::And(r.usable, hn::IsFinite(r.value));
   }

@@ -113,6 +113,7 @@ void sums_of(std::uint32_t dtype, std::int64_t k, double alpha, double beta, T c
 template <class T>
 void check_ties(std::uint32_t dtype, T u) {  // u: half a unit in the last place of 1
   const T tiny = std::numeric_limits<T>::denorm_min();
+  const T least = sizeof(T) == sizeof(float) ? T(0x1p-60) : T(0x1p-500);
   for (const std::int64_t k : {5, 700, 3000}) {
     sums_of<T>(dtype, k, 1, 0, T(0), {{1, 1}, {u, 1}}, "tie down");
     sums_of<T>(dtype, k, 1, 0, T(0), {{1 + 2 * u, 1}, {u, 1}}, "tie up");
@@ -123,6 +124,9 @@ void check_ties(std::uint32_t dtype, T u) {  // u: half a unit in the last place
     sums_of<T>(dtype, k, 1, 1, T(1), {{u, 1}}, "a tie by beta");
     sums_of<T>(dtype, k, 1, 1, T(1), {{u, 1}, {tiny, tiny}}, "a hair above a tie by beta");
     sums_of<T>(dtype, k, u / 4, T(3), T(1) / T(3), {{5, 1}, {u, u}}, "alpha far below beta");
+    sums_of<T>(dtype, k, tiny, 0, T(0), {{tiny, -tiny}}, "less than nothing");
+    sums_of<T>(dtype, k, least, 0, T(0), {{1, 1 / least}, {u, 1 / least}, {tiny, tiny}},
+               "a hair above a tie, by a small alpha");
     sums_of<T>(dtype, k, 1 + 2 * u, 0, T(0), {{1 + 2 * u, 1}, {u, 1 + u}}, "alpha's tail");
     sums_of<T>(dtype, k, T(1) / T(3), T(1) / T(3), T(-3), {{3, 1}, {u, tiny}}, "what alpha left");
     sums_of<T>(dtype, k, 1, 0, T(0), {{1, 1}, {tiny, tiny}, {1, -1}}, "all but a hair");

@@ -15,15 +15,15 @@ constexpr trine_parameter kModuliParameters[] = {
     {sizeof(trine_parameter), std::size(kModuliNames), 0, "moduli", kModuliNames}};
 constexpr Macro kMacros[] = {{"T", kFloat}};
 
-enum Entry { kClear, kNorms, kChoose, kConvert, kProduct, kReconstruct };
-constexpr const char* kEntries[] = {"residues_clear",   "residues_norms",   "residues_choose",
-                                    "residues_convert", "residues_product", "residues_reconstruct"};
+enum Entry { kNorms, kChoose, kConvert, kProduct, kReconstruct };
+constexpr const char* kEntries[] = {"residues_norms", "residues_choose", "residues_convert",
+                                    "residues_product", "residues_reconstruct"};
 
 /// The same numbers as in residues.cu and residue_multiply.h: the work-items of most kernels, of
-/// the product's and of the last one; lanes of a group and its steps, in each kernel; local memory.
+/// the product's and of the last one, a group's lanes and its steps where it chooses, its parts of
+/// a tile, and local memory.
 constexpr int64_t kWorkers = 256, kMultipliers = 384, kReconstructors = 128, kPatch = 32,
-                  kNormSteps = 512, kSampleSteps = 128, kChooseSteps = 64, kParts = 16,
-                  kProductBytes = 4 * 3 * BLOCK + 1024;
+                  kChooseSteps = 64, kParts = 16, kProductBytes = 4 * 3 * BLOCK + 1024;
 /// Blocks of steps that a group converts where all multiprocessors have enough groups.
 constexpr int64_t kConvertBlocks = 4, kEnoughGroups = 24;
 
@@ -43,14 +43,12 @@ struct ResiduesShape {
         base(space.a_bounds * 8 + round_up((space.end - space.a_bounds) * 8, 256)),
         moduli(request.selection.values[0] == 0 ? 0 : request.selection.values[0] + FEWEST - 1),
         layout(layout_of(p.m, p.n, k, p.batch, p.matrices(p.a), p.matrices(p.b), moduli)),
-        patches((layout.rows * p.matrices(p.a) + layout.cols * p.matrices(p.b)) / kPatch),
+        patches(layout.lanes / kPatch),
         blocks_each(patches * layout.blocks >= kEnoughGroups * request.target.facts->compute_units
                         ? kConvertBlocks
                         : 1) {}
 
-  int64_t norm_groups() const {
-    return patches * divide_up(k, kNormSteps) + (moduli == 0 ? divide_up(k, kSampleSteps) : 0);
-  }
+  int64_t norm_groups() const { return patches * layout.norm_cuts + layout.sample_cuts; }
   int64_t convert_groups() const { return patches * divide_up(layout.blocks, blocks_each); }
   /// Pairs of tiles of C, of one modulus.
   int64_t tile_pairs() const {
@@ -61,7 +59,7 @@ struct ResiduesShape {
 uint64_t residues_workspace(const Request& request) {
   const ResiduesShape shape(request);
   if (shape.p.empty()) return 0;
-  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.base + shape.layout.bytes);  // from 0
+  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.base + shape.layout.bytes);
 }
 
 const char* residues_refuses(const Request& request) {
@@ -108,13 +106,10 @@ void add_products(const Request& request, const ResiduesShape& shape, Plan& plan
   const int64_t units = std::max<int64_t>(request.target.facts->compute_units, 2);
   const ExactSpace& space = shape.space;
   const int64_t own = shape.base / 8;
-  add_kernel(request, shape, plan, kClear, units, kWorkers)
+  add_kernel(request, shape, plan, kNorms, shape.norm_groups(), kWorkers)
       .i64((space.marks - own) * 8)
       .i64(space.words + 1);
-  const bool chooses = shape.moduli == 0;
-  add_kernel(request, shape, plan, kNorms, shape.norm_groups(), kWorkers)
-      .i32(chooses ? static_cast<int32_t>(divide_up(shape.k, kSampleSteps)) : 0);
-  if (chooses)
+  if (shape.moduli == 0)
     add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers);
   add_kernel(request, shape, plan, kConvert, shape.convert_groups(), kWorkers)
       .i32(static_cast<int32_t>(shape.blocks_each))

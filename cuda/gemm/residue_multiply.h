@@ -6,9 +6,10 @@
 #pragma once
 #include "barrier.h"
 #include "pair_copies.h"
+#include "residue_round.h"
 
 enum { STAGES = 4, STAGE_BYTES = 3 * BLOCK, MULTIPLIERS = 256, COPIERS = 128 };
-enum { COPIER_REGISTERS = 40, MULTIPLIER_REGISTERS = 232, SUMS = 128 /* of a work-item */ };
+enum { COPIER_REGISTERS = 56, MULTIPLIER_REGISTERS = 224, SUMS = 128 /* of a work-item */ };
 enum { BAND_PAIRS = 4 /* tiles of C for two groups that go down before going right */ };
 // Blocks of k whose products of int8 a sum can hold: below 2^30, where `reduced` is exact.
 enum { SUMMED_BLOCKS = 511 };
@@ -94,9 +95,15 @@ DEVICE void reduce_sums(int* acc, int modulus, int magic) {
   for (int i = 0; i < SUMS; ++i) acc[i] -= (__mulhi(acc[i], magic) >> 6) * modulus;
 }
 
-// acc = a tile's sums modulo m.
+// The second warp group begins LAG blocks behind the first one and stays behind, so that one of
+// them multiplies while the other one reduces and stores.
+enum { LAG = 2 };
+DEVICE void let_second_begin() { __asm__ volatile("bar.arrive 1, 256;" : : : "memory"); }
+DEVICE void lag_behind_first() { __asm__ volatile("bar.sync 1, 256;" : : : "memory"); }
+
+// acc = a tile's sums modulo m. Before block `told` of k the second warp group is told to begin.
 DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magic, int warp,
-                          int lane) {
+                          int lane, int told) {
   const uint first_stage = local_address(s->blocks);
   for (int done = 0; done < blocks; done += SUMMED_BLOCKS) {
     const int end = blocks - done < SUMMED_BLOCKS ? blocks - done : SUMMED_BLOCKS;
@@ -104,6 +111,7 @@ DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magi
 #pragma unroll 1
     for (int block = 0; block < end; ++block) {
       wait_for(&s->full[s->index], s->parity);
+      if (done + block == told) let_second_begin();
       const uint stage = first_stage + s->index * STAGE_BYTES;
       const ulong a = operand_at(stage + warp / 4 * (BLOCK / 2)), b = operand_at(stage + BLOCK);
       before_multiply();
@@ -139,4 +147,54 @@ DEVICE void store_residues(const int* acc, GLOBAL uchar* to) {
                                     bytes_of(acc[i + 4], acc[i + 5], acc[i + 6], acc[i + 7]),
                                     bytes_of(acc[i + 8], acc[i + 9], acc[i + 10], acc[i + 11]),
                                     bytes_of(acc[i + 12], acc[i + 13], acc[i + 14], acc[i + 15]));
+}
+
+// --- A group's work ---
+
+DEVICE void multiply_all(Stages stages, const Layout* at, GLOBAL uchar* space, int batch) {
+  int t, group;  // opaque: made in the registers that there are now
+  __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
+  __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(group));
+  const int rows = (int)(at->rows / TWO_BLOCKS), cols = (int)(at->cols / TWO_BLOCKS);
+  const int all = (int)((const GLOBAL Decision*)space)->moduli * batch * rows * cols;
+  int acc[SUMS];
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) acc[i] = 0;
+  const int blocks = (int)at->blocks;
+  int told = t < 128 ? (LAG < blocks ? LAG : blocks - 1) : -1;
+  if (t >= 128 && group / 2 < all) lag_behind_first();
+  for (int w = group / 2; w < all; w += groups_x() / 2, told = -1) {
+    const Work work = work_of(w, rows, cols, batch);
+    multiply_work(&stages, acc, blocks, tables.modulus[work.modulus], tables.magic[work.modulus],
+                  t / 32, t % 32, told);
+    store_residues(acc, space + at->c + work.modulus * at->c_modulus + work.batch * at->c_matrix +
+                            ((work.row * 2l + group % 2) * cols + work.col) * TILE_BYTES + t * 16 +
+                            t / 128 * (TILE_BYTES / 2 - 128 * 16));
+  }
+}
+
+DEVICE void copy_all(Stages stages, const Layout* at, const GLOBAL uchar* space, bool one_a,
+                     bool one_b, int batch) {
+  const int rows = (int)(at->rows / TWO_BLOCKS), cols = (int)(at->cols / TWO_BLOCKS);
+  const int rank = group_x() % 2, blocks = (int)at->blocks;
+  const int all = (int)((const GLOBAL Decision*)space)->moduli * batch * rows * cols;
+  for (int w = group_x() / 2; w < all; w += groups_x() / 2) {
+    const Work work = work_of(w, rows, cols, batch);
+    copy_work(&stages,
+              space + at->a + work.modulus * at->a_modulus +
+                  (one_a ? 0 : work.batch) * at->a_matrix + (work.row * 2l + rank) * blocks * BLOCK,
+              space + at->b + work.modulus * at->b_modulus +
+                  (one_b ? 0 : work.batch) * at->b_matrix + (work.col * 2l + rank) * blocks * BLOCK,
+              blocks, rank);
+  }
+}
+
+// The copying warp group's other warps prepare what residues_reconstruct knows of lanes.
+DEVICE void write_sides(const Layout* at, GLOBAL uchar* space, long k) {
+  const double bound = tables.bound[((const GLOBAL Decision*)space)->moduli - FEWEST];
+  const int workers = COPIERS - 32;
+  for (long i = group_x() * workers + local_x() - (MULTIPLIERS + 32); i < at->lanes;
+       i += groups_x() * workers)
+    ((GLOBAL Side*)(space + at->sides))[i] =
+        side_of((const GLOBAL Lane*)(space + at->sums) + i, k, bound);
 }

@@ -4,13 +4,6 @@
 #include "certain.h"
 #include "residue_recombine.h"
 
-// A row of A or column of B: its 2-norm, greatest element and what was lost, 2- and 1-norm, in
-// units of its scale 2^scale, rounded up.
-typedef struct Side {
-  float norm, greatest, lost, lost_sum;
-  int scale;
-} Side;
-
 DEVICE double power_of_two(int e) { return as_double((ulong)(e + 1023) << 52); }
 
 // The greatest scale with which a lane's norm is at most `bound`. Lanes that aren't finite have 0.
@@ -20,7 +13,7 @@ DEVICE int scale_of(double squares, double bound) {
 }
 
 DEVICE Side side_of(const GLOBAL Lane* lane, long k, double bound) {
-  Side side;
+  Side side = {};
   side.scale = scale_of(lane->squares, bound);
   const double unit = power_of_two(side.scale), rounding = 0.5 * sqrt((double)k);
   side.norm = (float)(sqrt(lane->squares) * unit * 1.000001 + rounding * 1.000001);

@@ -195,17 +195,17 @@ TEST(ResiduesRow, RefusesWhatItCannot) {
 TEST(ResiduesRow, PlansItsKernelsInOrder) {
   const trine_gemm op = exact_of(300, 257, 131, 3);
   const Plan chosen = Asked().plan(op), forced = Asked(4).plan(op);
-  ASSERT_EQ(chosen.launch_count, 7);
-  ASSERT_EQ(forced.launch_count, 6);
-  for (int i = 0; i < 6; ++i) EXPECT_EQ(chosen.launches[static_cast<size_t>(i)].entry, i);
-  EXPECT_NE(chosen.launches[6].other, nullptr) << "the last one is another rung's";
+  ASSERT_EQ(chosen.launch_count, 6);
+  ASSERT_EQ(forced.launch_count, 5);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(chosen.launches[static_cast<size_t>(i)].entry, i);
+  EXPECT_NE(chosen.launches[5].other, nullptr) << "the last one is another rung's";
   // 512 padded rows and columns of 3 matrices, 32 in a group; 2 steps' blocks; 2 x 2 pairs of
   // tiles.
-  EXPECT_EQ(chosen.launches[1].grid[0], 3u * 32 + 2);
-  EXPECT_EQ(forced.launches[1].grid[0], 3u * 32);
-  EXPECT_EQ(chosen.launches[3].grid[0], 3u * 32 * 2);
-  EXPECT_EQ(chosen.launches[4].grid[0], 132u);
-  EXPECT_EQ(chosen.launches[5].grid[0], 3u * 4 * 2 * 16);
+  EXPECT_EQ(chosen.launches[0].grid[0], 3u * 32 + 2);
+  EXPECT_EQ(forced.launches[0].grid[0], 3u * 32);
+  EXPECT_EQ(chosen.launches[2].grid[0], 3u * 32 * 2);
+  EXPECT_EQ(chosen.launches[3].grid[0], 132u);
+  EXPECT_EQ(chosen.launches[4].grid[0], 3u * 4 * 2 * 16);
   trine_gemm scaled = op;
   scaled.alpha.f32 = 0;
   EXPECT_EQ(Asked().plan(scaled).launch_count, 1) << "nothing is multiplied";
@@ -216,7 +216,7 @@ TEST(ResiduesRow, HasAByteForEachModulusInTheWorkspace) {
   const trine_gemm op = exact_of(1024, 1024, 1024);
   const uint64_t all = Asked().bytes(op), seven = Asked(1).bytes(op);
   EXPECT_EQ(all - seven, (MOST - FEWEST) * 3u << 20);
-  EXPECT_LT(all, (MOST * 3u << 20) + (1 << 18));
+  EXPECT_LT(all, (MOST * 3u << 20) + (1 << 19));
   EXPECT_GT(all, (MOST * 3u << 20));
   EXPECT_EQ(Asked().bytes(exact_of(0, 4, 4)), 0u);
 }

@@ -130,12 +130,33 @@ RESIDUES_FUNCTION Tables tables_of_residues() {
 // lanes by 128 steps of k, which zeros fill up.
 enum { LANES = 128, STEPS = 128, BLOCK = LANES * STEPS, TWO_BLOCKS = 256, TILE_BYTES = 128 * 256 };
 
+// Of some steps of a lane: the sum of its elements' squares and the bits of the greatest absolute
+// value.
+struct Norm {
+  double squares;
+  unsigned greatest, unused;
+};
+// The same of all steps, and what rounding lost, in units of the lane's scale: the sums of squares
+// and of absolute values.
+struct Lane {
+  double squares, lost_squares, lost_sum;
+  unsigned greatest, unused;
+};
+// What bounds an element's error, rounded up, in units of the lane's scale 2^scale: its 2-norm, its
+// greatest element, and the 2-norm and 1-norm of what was lost.
+struct Side {
+  float norm, greatest, lost, lost_sum;
+  int scale, unused[3];
+};
+// Steps are cut so often at most, in multiples of so many, for norms and for the sample.
+enum { NORM_CUTS = 16, NORM_STEPS = 512, SAMPLE_CUTS = 32, SAMPLE_STEPS = 128 };
+
 // Elements of C whose sums tell how many moduli are enough: of SAMPLED rows and columns.
 enum { SAMPLED = 16 };
 struct Sample {
-  double sums[SAMPLED][SAMPLED];
-  float lost[2 * SAMPLED][CHOICES]
-            [2];  // of the rows, then of the columns: of squares, and of sizes
+  double sums[SAMPLE_CUTS][SAMPLED][SAMPLED];  // each of some steps
+  // Of the rows, then of the columns: sums of squares and of sizes.
+  float lost[2 * SAMPLED][CHOICES][2];
 };
 
 // What the kernels tell each other: how many moduli there are.
@@ -144,18 +165,13 @@ struct Decision {
   Sample sample;
 };
 
-// Sums over a lane: its elements' squares, and in units of its scale the squares and the absolute
-// values of what rounding lost; the bits of its greatest absolute value.
-struct Lane {
-  double squares, lost_squares, lost_sum;
-  unsigned greatest, unused;
-};
-
 // Of a call with so many matrices of A and B (one, or the whole batch). Places are in bytes; the
 // decision is at 0.
 struct Layout {
   int64_t rows, cols, blocks;  // of padded lanes; of k
-  int64_t a_lanes, b_lanes, a, b, c;
+  int64_t norm_steps, norm_cuts, sample_steps, sample_cuts;
+  int64_t lanes;  // of all matrices, A's first
+  int64_t sums, sides, a, b, c, norms;
   int64_t a_matrix, b_matrix, c_matrix;     // bytes of a matrix's residues, of one modulus
   int64_t a_modulus, b_modulus, c_modulus;  // and of all matrices
   int64_t bytes;
@@ -170,9 +186,14 @@ RESIDUES_FUNCTION Layout layout_of(int64_t m, int64_t n, int64_t k, int64_t batc
   l.rows = round_up(m, TWO_BLOCKS);
   l.cols = round_up(n, TWO_BLOCKS);
   l.blocks = round_up(k, STEPS) / STEPS;
-  l.a_lanes = round_up(static_cast<int64_t>(sizeof(Decision)), 128);
-  l.b_lanes = l.a_lanes + a_matrices * l.rows * static_cast<int64_t>(sizeof(Lane));
-  l.a = l.b_lanes + b_matrices * l.cols * static_cast<int64_t>(sizeof(Lane));
+  l.norm_steps = round_up((k + NORM_CUTS - 1) / NORM_CUTS, NORM_STEPS);
+  l.norm_cuts = k == 0 ? 0 : (k + l.norm_steps - 1) / l.norm_steps;
+  l.sample_steps = round_up((k + SAMPLE_CUTS - 1) / SAMPLE_CUTS, SAMPLE_STEPS);
+  l.sample_cuts = k == 0 || moduli != 0 ? 0 : (k + l.sample_steps - 1) / l.sample_steps;
+  l.lanes = a_matrices * l.rows + b_matrices * l.cols;
+  l.sums = round_up(static_cast<int64_t>(sizeof(Decision)), 128);
+  l.sides = l.sums + l.lanes * static_cast<int64_t>(sizeof(Lane));
+  l.a = l.sides + l.lanes * static_cast<int64_t>(sizeof(Side));
   l.a_matrix = l.rows * l.blocks * STEPS;
   l.b_matrix = l.cols * l.blocks * STEPS;
   l.c_matrix = l.rows * l.cols;
@@ -181,7 +202,8 @@ RESIDUES_FUNCTION Layout layout_of(int64_t m, int64_t n, int64_t k, int64_t batc
   l.c_modulus = batch * l.c_matrix;
   l.b = l.a + most * l.a_modulus;
   l.c = l.b + most * l.b_modulus;
-  l.bytes = l.c + most * l.c_modulus;
+  l.norms = l.c + most * l.c_modulus;
+  l.bytes = l.norms + l.norm_cuts * l.lanes * static_cast<int64_t>(sizeof(Norm));
   return l;
 }
 #ifndef __CUDACC__

@@ -1,0 +1,101 @@
+// How the rung `residues` makes residues of A and B: a patch comes to local memory, its elements
+// are scaled and rounded to integers, whose residues go where the tensor cores read them.
+#pragma once
+#include "residue_multiply.h"
+#include "residue_sums.h"
+
+// A work-item brings EACH elements and converts twice EIGHT neighbouring steps of a lane, which in
+// local memory fall on different banks than those of its neighbours.
+enum { EIGHT = 8, EACH = PATCH * STEPS / WORKERS, PITCH = STEPS + STEPS / EIGHT + 1 };
+
+// Brings a patch to local memory. A work-item reads every second lane or every eighth step.
+DEVICE void fetch(SOURCE, LOCAL_POINTER float* patch) {
+  const int t = local_x();
+  const bool along_k = of_step == 1;
+  const int lane = along_k ? t >> 7 : t & 31, l = along_k ? t & 127 : t >> 5;
+  const int count =
+      along_k ? (l < steps ? left(lanes - lane, 2) : 0) : (lane < lanes ? left(steps - l, 8) : 0);
+  const long stride = along_k ? 2 * of_lane : 8 * of_step;
+  const GLOBAL float* from = x + lane * of_lane + l * of_step;
+  float got[EACH];
+#pragma unroll
+  for (int i = 0; i < EACH; ++i, from += stride) got[i] = i < count ? *from : 0.0f;
+#pragma unroll
+  for (int i = 0; i < EACH; ++i) {
+    const int step = along_k ? l : l + 8 * i;
+    patch[(along_k ? lane + 2 * i : lane) * PITCH + step + (step >> 3)] = got[i];
+  }
+}
+
+// Numbers as integers: 2^52 + x in (low, high). What was lost is added to the sums.
+DEVICE void round_eight(const LOCAL_POINTER float* v, double scale, uint* low, uint* high,
+                        float* squares, float* sum) {
+#pragma unroll
+  for (int e = 0; e < EIGHT; ++e) {
+    const double x = (double)v[e] * scale, rounded = x + 0x1.8p52;
+    const double lost = x - (rounded - 0x1.8p52);
+    low[e] = (uint)as_ulong(rounded);
+    high[e] = (uint)(as_ulong(rounded) >> 32) - 0x43280000u;
+    if (lost != 0) {
+      const float size = fmaxf(fabsf((float)lost), 1e-15f);  // it must not vanish
+      *squares = fmaf(size, size, *squares);
+      *sum += size;
+    }
+  }
+}
+
+// Their residues modulo each modulus.
+template <int N, int OF_B>
+DEVICE void store_eight(const uint* low, const uint* high, GLOBAL uchar* to, long modulus_bytes) {
+  __asm__ volatile("" : "+l"(modulus_bytes));  // opaque: else N places are kept in registers
+#pragma unroll
+  for (int q = 0; q < N; ++q, to += modulus_bytes) {
+    const Reduction& r = tables.reduction[N - FEWEST][OF_B][q];
+    uint byte[EIGHT];
+#pragma unroll
+    for (int e = 0; e < EIGHT; ++e) {
+      const uint bits = __dp4a(low[e], r.low, __dp4a(high[e], r.high, r.start));
+      const float quotient = fmaf(as_float(bits), r.inverse, 12582912.0f);
+      byte[e] = bits + as_uint(quotient) * (uint)r.negative;  // its low byte is right
+    }
+    *(GLOBAL uint2*)to = make_uint2(bytes_of(byte[0], byte[1], byte[2], byte[3]),
+                                    bytes_of(byte[4], byte[5], byte[6], byte[7]));
+  }
+}
+
+// Converts `blocks` blocks of STEPS steps of a patch, which go to `to`, from its lane `first` on.
+template <int N, int OF_B>
+DEVICE void convert_blocks(SOURCE, int blocks, const LOCAL_POINTER double* scales,
+                           GLOBAL Lane* sums, GLOBAL uchar* to, int first, long modulus_bytes,
+                           LOCAL_POINTER float* patch) {
+  const int t = local_x(), octet = t & 15;
+  float squares[2] = {0, 0}, sum[2] = {0, 0};  // of two lanes
+  to += ((octet >> 1) ^ (t >> 4 & 7)) * 16 + (octet & 1) * EIGHT;
+#pragma unroll 1
+  for (int block = 0; block < blocks; ++block, to += BLOCK) {
+    fetch(x, of_lane, of_step, lanes, steps, patch);
+    x += STEPS * of_step, steps -= STEPS;
+    sync();
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int lane = (t >> 4) + 16 * h;
+      uint low[EIGHT], high[EIGHT];
+      round_eight(patch + lane * PITCH + octet * (EIGHT + 1), scales[lane], low, high, &squares[h],
+                  &sum[h]);
+      store_eight<N, OF_B>(low, high, to + (first + lane) * STEPS, modulus_bytes);
+    }
+    sync();
+  }
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    if (!__any_sync(~0u, sum[h] != 0)) continue;
+    for (int mask = 8; mask > 0; mask /= 2) {
+      squares[h] += __shfl_xor_sync(~0u, squares[h], mask);
+      sum[h] += __shfl_xor_sync(~0u, sum[h], mask);
+    }
+    if (octet > 0 || sum[h] == 0) continue;
+    GLOBAL Lane* const lane = sums + (t >> 4) + 16 * h;
+    atomicAdd(&lane->lost_squares, (double)squares[h]);
+    atomicAdd(&lane->lost_sum, (double)sum[h]);
+  }
+}

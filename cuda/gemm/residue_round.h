@@ -20,6 +20,7 @@ DEVICE Side side_of(const GLOBAL Lane* lane, long k, double bound) {
   side.greatest = (float)((double)as_float(lane->greatest) * unit * 1.000001 + 0.50001);
   side.lost = (float)(sqrt(lane->lost_squares) * 1.001);
   side.lost_sum = (float)(lane->lost_sum * 1.001);
+  side.mask = lane->mask;
   if (lane->greatest >= 0x7f800000u) side.lost = side.lost_sum = INFINITY;
   return side;
 }
@@ -60,8 +61,9 @@ DEVICE bool round_scaled(double sum, double error, Scaling scaling, float c, flo
 template <int LIMB_COUNT>
 DEVICE bool round_limbs(const double (&d)[LIMB_COUNT], const Side& a, const Side& b, bool plain,
                         Scaling scaling, const GLOBAL float* c, float* result) {
-  const float error = fminf(a.lost * b.norm, a.lost_sum * b.greatest) +
-                      fminf(a.norm * b.lost, a.greatest * b.lost_sum);
+  float error = fminf(a.lost * b.norm, a.lost_sum * b.greatest) +
+                fminf(a.norm * b.lost, a.greatest * b.lost_sum);
+  if ((a.mask & b.mask) == 0 && error < INFINITY) error = 0;  // a sum of zeros
   const int scales = a.scale + b.scale;
   const double unit = power_of_two(-a.scale) * power_of_two(-b.scale);
   const double sum = LIMB_COUNT == 2 ? fma(d[1], 0x1p32, d[0])

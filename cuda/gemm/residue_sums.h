@@ -13,8 +13,19 @@ DEVICE int left(long rest, int apart) {
   return rest <= 0 ? 0 : rest >= 4096 ? 4096 / apart : ((int)rest + apart - 1) / apart;
 }
 
-// Sums over some steps of a patch.
-DEVICE void sum_norms(SOURCE, GLOBAL Norm* norms) {
+// The mask of steps of which 16 are `apart` from the next, from `step` on; bit i of `any`: the i-th
+// isn't 0. A bit of a mask is for 2^shift steps, which are 32 or more.
+DEVICE ulong mask_of(uint any, long step, int apart, int shift) {
+  ulong mask = 0;
+#pragma unroll
+  for (int i = 0; i < NORM_EACH; ++i)
+    if (any >> i & 1) mask |= 1ul << ((step + i * apart) >> shift);
+  return mask;
+}
+
+// Sums over some steps of a patch, from `step` on.
+DEVICE void sum_norms(SOURCE, long step, int shift, GLOBAL Norm* norms) {
+  LOCAL ulong masks[WARPS][PATCH];
   LOCAL double squares[WARPS][PATCH];
   LOCAL uint greatest[WARPS][PATCH];
   const int t = local_x(), warp = t / 32;
@@ -32,14 +43,16 @@ DEVICE void sum_norms(SOURCE, GLOBAL Norm* norms) {
 #pragma unroll
     for (int i = 0; i < NORM_EACH; ++i, from += stride) v[i] = i < count ? *from : 0.0f;
     double square = 0;
-    uint most = 0;
+    uint most = 0, any = 0;
 #pragma unroll
     for (int i = 0; i < NORM_EACH; ++i) {
       square = fma((double)v[i], (double)v[i], square);
       most = max(most, as_uint(v[i]) & 0x7fffffffu);
+      any |= v[i] != 0.0f ? 1u << i : 0u;
     }
     const int own = along_k ? 0 : warp;
     if (along_k) {
+      any = __reduce_or_sync(~0u, any);
       for (int mask = 16; mask > 0; mask /= 2) square += __shfl_xor_sync(~0u, square, mask);
       most = __reduce_max_sync(~0u, most);
     }
@@ -47,15 +60,18 @@ DEVICE void sum_norms(SOURCE, GLOBAL Norm* norms) {
       const bool new_lane = first && (along_k || part == 0);
       squares[own][lane] = new_lane ? square : squares[own][lane] + square;
       greatest[own][lane] = new_lane ? most : max(most, greatest[own][lane]);
+      const ulong mask = mask_of(any, step + l, apart, shift);
+      masks[own][lane] = new_lane ? mask : masks[own][lane] | mask;
     }
     if (part < PATCH / WARPS - 1) continue;
-    x += NORM_STEPS * of_step, steps -= NORM_STEPS, first = false;
+    x += NORM_STEPS * of_step, steps -= NORM_STEPS, step += NORM_STEPS, first = false;
   }
   sync();
   if (t >= PATCH) return;
-  Norm norm = {squares[0][t], greatest[0][t], 0};
+  Norm norm = {squares[0][t], masks[0][t], greatest[0][t], 0};
   for (int w = 1; w < (along_k ? 1 : WARPS); ++w) {
     norm.squares += squares[w][t];
+    norm.mask |= masks[w][t];
     norm.greatest = max(norm.greatest, greatest[w][t]);
   }
   norms[t] = norm;
@@ -63,9 +79,10 @@ DEVICE void sum_norms(SOURCE, GLOBAL Norm* norms) {
 
 // Of all steps; `all` lanes lie between those of a cut and the next one's.
 DEVICE Norm norm_of(const GLOBAL Norm* norms, long cuts, long all) {
-  Norm norm = {0, 0, 0};
+  Norm norm = {0, 0, 0, 0};
   for (long cut = 0; cut < cuts; ++cut, norms += all) {
     norm.squares += norms->squares;
+    norm.mask |= norms->mask;
     norm.greatest = max(norm.greatest, norms->greatest);
   }
   return norm;
@@ -158,5 +175,6 @@ DEVICE float chance_of(double sum, const Norm* row, const GLOBAL float* row_lost
                             __ldcg(col_lost + 1) * (float)(as_float(row->greatest) * row_unit));
   // There are 2^23 boundaries between f32 up to the next power of two.
   const float size = fabsf((float)(sum * row_unit * col_unit));
+  if ((row->mask & col->mask) == 0) return 0.0f;
   return error > 0 ? fminf(1.4f * 16777216.0f * error / size, 1.0f) : 0.0f;
 }

@@ -102,15 +102,17 @@ KERNEL_OF(residues_norms, WORKERS, 1)
                            a_batch == 0 ? 1 : batch, (int)at.norm_cuts, at.norm_steps);
   const long lane = p.of_b ? B_LANE(p.matrix, p.lane) : A_LANE(p.matrix, p.lane);
   const long steps = k - p.step < at.norm_steps ? k - p.step : at.norm_steps;
+  int shift = 5;
+  while ((k - 1) >> shift > 63) ++shift;
   GLOBAL Norm* const norms = NORMS + p.step / at.norm_steps * at.lanes + lane;
   if (p.step == 0 && local_x() < PATCH)
     LANE_SUMS[lane + local_x()].lost_squares = LANE_SUMS[lane + local_x()].lost_sum = 0;
   if (p.of_b)
     sum_norms(b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row, b_col, b_row,
-              n - p.lane, steps, norms);
+              n - p.lane, steps, p.step, shift, norms);
   else
     sum_norms(a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col, a_row, a_col,
-              m - p.lane, steps, norms);
+              m - p.lane, steps, p.step, shift, norms);
 }
 
 // --- The number of moduli ------------------------------------------------------------------------
@@ -184,6 +186,7 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
     scales[t] = power_of_two(scale_of(norm.squares, tables.bound[count - FEWEST]));
     if (p.step == 0) {
       LANE_SUMS[lane + t].squares = norm.squares;
+      LANE_SUMS[lane + t].mask = norm.mask;
       LANE_SUMS[lane + t].greatest = norm.greatest;
       const long rows = p.of_b ? n : m;
       GLOBAL double* const bound = (GLOBAL double*)space + (p.of_b ? b_bounds : a_bounds) +

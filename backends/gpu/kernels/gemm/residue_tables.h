@@ -130,23 +130,26 @@ RESIDUES_FUNCTION Tables tables_of_residues() {
 // lanes by 128 steps of k, which zeros fill up.
 enum { LANES = 128, STEPS = 128, BLOCK = LANES * STEPS, TWO_BLOCKS = 256, TILE_BYTES = 128 * 256 };
 
-// Of some steps of a lane: the sum of its elements' squares and the bits of the greatest absolute
-// value.
+// Of some steps of a lane: the sum of its elements' squares, which 64th parts of all steps (by a
+// power of two) have any that isn't 0, and the bits of the greatest absolute value.
 struct Norm {
   double squares;
+  uint64_t mask;
   unsigned greatest, unused;
 };
 // The same of all steps, and what rounding lost, in units of the lane's scale: the sums of squares
 // and of absolute values.
 struct Lane {
   double squares, lost_squares, lost_sum;
+  uint64_t mask;
   unsigned greatest, unused;
 };
 // What bounds an element's error, rounded up, in units of the lane's scale 2^scale: its 2-norm, its
-// greatest element, and the 2-norm and 1-norm of what was lost.
+// greatest element, the 2-norm and 1-norm of what was lost, and the mask.
 struct Side {
   float norm, greatest, lost, lost_sum;
-  int scale, unused[3];
+  uint64_t mask;
+  int scale, unused;
 };
 // Steps are cut so often at most, in multiples of so many, for norms and for the sample.
 enum { NORM_CUTS = 16, NORM_STEPS = 512, SAMPLE_CUTS = 32, SAMPLE_STEPS = 128 };

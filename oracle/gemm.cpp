@@ -133,10 +133,10 @@ T one_chain(const trine_gemm& op, const Position& at) {
   return finish(op, acc, alpha, scalar<T>(op.beta), c);
 }
 
-/// The real number alpha * sum(a * b) + beta * c, rounded once. Where alpha is 0 or k is 0, only
-/// beta * c is left, even if alpha is NaN.
+/// The real number alpha * sum(a * b) + beta * c. Where alpha is 0 or k is 0, only beta * c is
+/// left, even if alpha is NaN.
 template <class T>
-T one_exact(const trine_gemm& op, const Position& at) {
+ExactSum real_number(const trine_gemm& op, const Position& at) {
   const T alpha = scalar<T>(op.alpha), beta = scalar<T>(op.beta);
   ExactSum products, total;
   total.add(T(0));  // an exact zero is +0
@@ -145,7 +145,21 @@ T one_exact(const trine_gemm& op, const Position& at) {
                          load<T>(element<T>(op.b, at.batch, p, at.col)));
   if (op.a.cols != 0 && alpha != T(0)) total.add_multiple(products, alpha);
   if (beta != T(0)) total.add_product(beta, load<T>(element<T>(op.c, at.batch, at.row, at.col)));
-  return total.round<T>();
+  return total;
+}
+
+/// How far `got` is from a real number, in units of that number's last place in T.
+template <class T>
+double ulps_between(ExactSum real, T got) {
+  const T right = real.round<T>();
+  if (!std::isfinite(right) || !std::isfinite(got))
+    return right == got || (right != right && got != got) ? 0
+                                                          : std::numeric_limits<double>::infinity();
+  real.add(-got);
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T size = std::fabs(right), next = std::nextafter(size, kInfinity);
+  const T ulp = next == kInfinity ? size - std::nextafter(size, T(0)) : next - size;
+  return std::fabs(real.round<double>()) / double(ulp);
 }
 
 /// body(T{}): the C++ type of a gemm's elements and chains. i32 wraps, so it is unsigned.
@@ -160,7 +174,7 @@ void with_type(const trine_gemm& op, Body&& body) {
 template <class T>
 T one_result(const trine_gemm& op, const Position& at) {
   if constexpr (std::is_floating_point_v<T>)
-    if (trine_is_exact(&op)) return one_exact<T>(op, at);
+    if (trine_is_exact(&op)) return real_number<T>(op, at).template round<T>();
   return one_chain<T>(op, at);
 }
 
@@ -247,6 +261,19 @@ void reference_at(const trine_gemm& op, std::span<const Position> positions, voi
               one_result<T>(op, positions[size_t(p)]));
     });
   });
+}
+
+double most_ulps(const trine_gemm& op, const trine_view& got) {
+  double most = 0;
+  with_type(op, [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>)
+      for (int64_t b = 0; b < op.c.batch; ++b)
+        for (int64_t i = 0; i < op.c.rows; ++i)
+          for (int64_t j = 0; j < op.c.cols; ++j)
+            most = std::max(most, ulps_between(real_number<T>(op, {b, i, j}),
+                                               load<T>(element<T>(got, b, i, j))));
+  });
+  return most;
 }
 
 std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,

@@ -25,6 +25,10 @@ std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint6
 /// written.
 void reference_at(const trine_gemm& op, std::span<const Position> positions, void* results);
 
+/// The largest distance of results from the real numbers, in units of these numbers' last place; at
+/// most 0.5 where each is rounded once. C holds its values from before the operation.
+double most_ulps(const trine_gemm& op, const trine_view& got);
+
 /// How exact a rung's arithmetic is.
 struct Exactness {
   double unit;         ///< what one of its steps may be off by, relative to the products' sizes

@@ -177,6 +177,26 @@ TEST(gemm_exact, never_reads_what_alpha_or_beta_erase) {
   EXPECT_EQ(f32({}, kInfinity, 0, 2), 0);
 }
 
+/// 1 + 2^-24 + 2^-30, between 1 and its neighbour.
+TEST(gemm_exact, is_off_by_half_a_last_place_at_most) {
+  float a[] = {1, 1, 1}, b[] = {1, 0x1p-24f, 0x1p-30f}, c = 0, got = 0;
+  trine_gemm g = planned(TRINE_F32, 1, 1, 3, 1, 0);
+  g.a.memory = a, g.b.memory = b, g.c.memory = &c;
+  const auto ulps = [&](float value) {
+    got = value;
+    trine_view view = dense_rows(1, 1);
+    view.memory = &got;
+    return most_ulps(g, view);
+  };
+  EXPECT_EQ(ulps(1 + 0x1p-23f), 0.5 - 0x1p-7);
+  EXPECT_EQ(ulps(1), 0.5 + 0x1p-7);
+  EXPECT_EQ(ulps(16), 0x1p27 - 0x1p23 - 0.5 - 0x1p-7);
+  EXPECT_EQ(ulps(HUGE_VALF), kInfinity);
+  EXPECT_EQ(ulps(float(kNan)), kInfinity);
+  b[1] = b[2] = 0, b[0] = 0;
+  EXPECT_EQ(ulps(0x1p-149f), 1);
+}
+
 TEST(gemm_exact, takes_any_strides_and_batches) {
   trine_gemm g = planned(TRINE_F64, 9, 35, 4, 0.1, -0.1);
   g.a = dense_rows(9, 4, 3), g.b = dense_rows(4, 35, 3), g.c = dense_rows(9, 35, 3);

@@ -44,17 +44,38 @@ HWY_INLINE hn::Vec<Elements<S>> to_elements(DoubleVec v) {
   }
 }
 
-// The largest power of two of which each number is a multiple; of 0 it is Inf.
-HWY_INLINE DoubleVec lowest_bit(DoubleVec v) {
-  const Doubles d;
-  const hn::RebindToUnsigned<Doubles> du;
-  const auto bits = hn::BitCast(du, v);
-  const auto cleared = hn::BitCast(d, hn::And(bits, hn::Sub(bits, hn::Set(du, 1))));
+// Of each number the lowest bit, the largest power of two of which it is a multiple, as twice its
+// bits less one: so 0, a multiple of any, comes last.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> lowest_bit(D d, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> du;
+  using U = hn::TFromD<decltype(du)>;
+  constexpr U kFraction = (U{1} << (std::numeric_limits<hn::TFromD<D>>::digits - 1)) - 1;
+  const auto bits = hn::BitCast(du, v), one = hn::Set(du, U{1});
   // A power of two has no bit but those of its exponent.
-  const auto is_power = hn::Eq(hn::And(bits, hn::Set(du, (uint64_t{1} << 52) - 1)), hn::Zero(du));
-  const auto low = hn::Abs(hn::IfThenElse(hn::RebindMask(d, is_power), v, hn::Sub(v, cleared)));
-  const auto none = hn::Set(d, std::numeric_limits<double>::infinity());
-  return hn::IfThenElse(hn::Eq(v, hn::Zero(d)), none, low);
+  const auto has_fraction = hn::Ne(hn::And(bits, hn::Set(du, kFraction)), hn::Zero(du));
+  const auto cleared = hn::IfThenElseZero(has_fraction, hn::And(bits, hn::Sub(bits, one)));
+  const auto low = hn::BitCast(du, hn::Sub(v, hn::BitCast(d, cleared)));
+  return hn::Sub(hn::Add(low, low), one);
+}
+
+// The lowest bits of `steps` lines of `height` elements are taken into the rows' `low`.
+template <class S>
+HWY_INLINE void take_lowest_bits(const S* lines, int64_t steps, int height, double* low) {
+  const hn::ScalableTag<S> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+  HWY_ALIGN S lowest[kLanes];
+  for (int i = 0; i < height; i += kLanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(height - i));
+    auto least = hn::Not(hn::Zero(du));
+    for (int64_t s = 0; s < steps; ++s)
+      least = hn::Min(least, lowest_bit(d, load_lanes(d, mask, lines + s * height + i)));
+    least = hn::ShiftRight<1>(hn::Add(least, hn::Set(du, 1)));
+    hn::Store(hn::BitCast(d, least), d, lowest);
+    for (int r = 0; r < HWY_MIN(kLanes, height - i); ++r)
+      if (lowest[r] != S(0) && !(low[i + r] <= lowest[r])) low[i + r] = lowest[r];
+  }
 }
 
 // A power of two above the magnitude, at least 2^-1021.
@@ -81,10 +102,11 @@ void pack_measured(gemm::Matrix<const S> from, int64_t rows, int64_t k, int heig
     S* source = packed;
     if constexpr (!kWidens) source = to;
     pack<S>({from.at(0, x), from.row_stride, from.col_stride}, rows, steps, height, source);
+    take_lowest_bits(source, steps, height, low);
     for (int i = 0; i < height; i += kDoubles) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(height - i));
       const auto mask_of_elements = hn::FirstN(de, static_cast<size_t>(height - i));
-      auto sizes = load_lanes(d, mask, size + i), lows = load_lanes(d, mask, low + i);
+      auto sizes = load_lanes(d, mask, size + i);
       for (int64_t s = 0; s < steps; ++s) {
         const auto v = to_doubles<S>(load_lanes(de, mask_of_elements, source + s * height + i));
         if constexpr (kWidens) {
@@ -93,10 +115,8 @@ void pack_measured(gemm::Matrix<const S> from, int64_t rows, int64_t k, int heig
         } else {
           sizes = hn::Max(sizes, hn::Abs(v));
         }
-        lows = hn::Min(lows, lowest_bit(v));
       }
       store_lanes(d, mask, sizes, size + i);
-      store_lanes(d, mask, lows, low + i);
     }
   }
 }
@@ -106,6 +126,36 @@ HWY_INLINE void two_sum(DoubleVec x, DoubleVec y, DoubleVec& sum, DoubleVec& err
   sum = hn::Add(x, y);
   const auto of_y = hn::Sub(sum, x);
   error = hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y));
+}
+
+// Adds k products of f32, exact in f64, as sums of three doubles in each lane, whose largest parts
+// come first. Returns whether nothing was lost.
+inline bool add_terms(const gemm::Problem<float>& p, int64_t i, int64_t j, double* sums) {
+  constexpr int64_t kSteps = 256;
+  const Doubles d;
+  HWY_ALIGN double a[kSteps], b[kSteps];
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, lost = s0;
+  for (int64_t k0 = 0; k0 < p.k; k0 += kSteps) {
+    const int64_t steps = HWY_MIN(kSteps, p.k - k0);
+    const float *from_a = p.a.at(i, k0), *from_b = p.b.at(k0, j);
+    for (int64_t k = 0; k < steps; ++k) {
+      a[k] = from_a[k * p.a.col_stride];
+      b[k] = from_b[k * p.b.row_stride];
+    }
+    std::fill(a + steps, a + kSteps, 0.0);
+    std::fill(b + steps, b + kSteps, 0.0);
+    for (int64_t k = 0; k < steps; k += kDoubles) {
+      DoubleVec of_s0, of_s1, of_s2;
+      two_sum(s0, hn::Mul(hn::Load(d, a + k), hn::Load(d, b + k)), s0, of_s0);
+      two_sum(s1, of_s0, s1, of_s1);
+      two_sum(s2, of_s1, s2, of_s2);
+      lost = hn::Add(lost, hn::Abs(of_s2));
+    }
+  }
+  hn::Store(s0, d, sums);
+  hn::Store(s1, d, sums + kDoubles);
+  hn::Store(s2, d, sums + 2 * kDoubles);
+  return hn::AllTrue(d, hn::Eq(lost, hn::Zero(d)));
 }
 
 // The register tile of pairs. A sum begins at an anchor, 1.5 * 2^M, and stays between 2^M and

@@ -155,11 +155,24 @@ class ExactStep {
       for (int64_t r = 0; r < rows; ++r) {
         for (std::uint64_t bits = open[r]; bits != 0; bits &= bits - 1) {
           const int64_t col = std::countr_zero(bits);
-          *c.at(r, col) = exact_element(p_, i0_ + i + r, j0_ + j + col);
+          *c.at(r, col) = element(i0_ + i + r, j0_ + j + col);
         }
       }
     };
     parallel.parallel_for(row_chunks * divide_up(grid_.n, kSide), body, Parallel::Order::own);
+  }
+
+  // An element that the bound left open.
+  S element(int64_t i, int64_t j) const {
+    if constexpr (!kPairs<S>) {
+      alignas(64) double sums[3 * kLine<double>];
+      if (p_.product && kernel_.add_terms(p_, i, j, sums)) {
+        SuperAccumulator sum;
+        for (int x = 0; x < 3 * kernel_.narrow; ++x) sum.add(sums[x]);
+        return rounded(p_, sum, p_.c.at(i, j));
+      }
+    }
+    return exact_element(p_, i, j);
   }
 
   const Problem<S>& p_;

@@ -100,6 +100,7 @@ constexpr gemm::ExactKernels<float> exact_chains(std::integer_sequence<int, kHei
           {compute_tile<kHeights, 2, From::kPanels, double>...},
           {compute_tile<kHeights, 1, From::kPanels, double>...},
           pack_measured<float>,
+          add_terms,
           finish_exact<float>};
 }
 // Tiles of chains of pairs, for f64.
@@ -110,6 +111,7 @@ constexpr gemm::ExactKernels<double> exact_pairs(std::integer_sequence<int, kHei
           {compute_pairs<kHeights, 2>...},
           {compute_pairs<kHeights, 1>...},
           pack_measured<double>,
+          nullptr,
           finish_exact<double>};
 }
 

@@ -19,7 +19,7 @@ namespace trine::cpu::gemm {
 namespace {
 
 // The steps of a chain in f64. Short chains are added up: their errors grow with their length.
-constexpr int64_t kApart = 256;
+constexpr int64_t kApart = 512;
 
 template <class S>
 constexpr bool kPairs = std::is_same_v<S, double>;
@@ -97,17 +97,31 @@ class ExactStep {
     } else {
       t.soon = t.b;
       if (col_panel + 1 < grid_.cols) prefetch_next_panel(t, kernel_.width * depth_, part, parts);
-      t.to = sums, t.to_stride = grid_.n;
       t.next = sums + (part + 1 < parts ? kernel_.height() * grid_.n
                                         : kernel_.width - part * kernel_.height() * grid_.n);
-      for (int64_t x = 0; x < depth_; x += kApart) {
-        t.k = std::min(kApart, depth_ - x);
-        t.plus = k0_ + x == 0 ? nullptr : sums;
-        compute(t);
-        t.a += kApart * kernel_.heights[slot];
-        t.b += kApart * width;
-        t.lines = 0;
-      }
+      add_chains(t, compute, sums, kernel_.heights[slot], width);
+    }
+  }
+
+  // A tile as chains of kApart steps, added up. Between them the sums lie side by side, because
+  // those of rows whose distance is a power of two would evict each other from the first cache.
+  template <class Compute>
+  void add_chains(Tile<double>& t, Compute compute, double* sums, int height, int width) {
+    constexpr int kMostRows = 14, kMostColumns = 16;
+    alignas(64) double between[kMostRows * kMostColumns];
+    t.plus = k0_ == 0 ? nullptr : sums;
+    t.from_stride = grid_.n;
+    for (int64_t x = 0; x < depth_; x += kApart) {
+      const bool is_last = x + kApart >= depth_;
+      t.k = std::min(kApart, depth_ - x);
+      t.to = is_last ? sums : between;
+      t.to_stride = is_last ? grid_.n : width;
+      compute(t);
+      t.plus = between;
+      t.from_stride = width;
+      t.a += kApart * height;
+      t.b += kApart * width;
+      t.lines = 0;
     }
   }
 
@@ -141,13 +155,12 @@ class ExactStep {
     return b;
   }
 
-  // Column by column, so that the columns of B that a doubt asks for stay in a cache.
   void finish(Parallel& parallel) {
     constexpr int64_t kSide = ExactKernels<S>::kColumns;
-    const int64_t row_chunks = divide_up(grid_.m, kSide);
+    const int64_t row_chunks = divide_up(grid_.m, kSide), col_chunks = divide_up(grid_.n, kSide);
     const ExactBlock sums = block();
     const auto body = [&](int64_t chunk, int) {
-      const int64_t i = chunk % row_chunks * kSide, j = chunk / row_chunks * kSide;
+      const int64_t i = chunk / col_chunks * kSide, j = chunk % col_chunks * kSide;
       const int64_t rows = std::min(kSide, grid_.m - i), columns = std::min(kSide, grid_.n - j);
       std::uint64_t open[kSide];
       const Matrix<S> c = p_.c.from(i0_ + i, j0_ + j);
@@ -159,7 +172,7 @@ class ExactStep {
         }
       }
     };
-    parallel.parallel_for(row_chunks * divide_up(grid_.n, kSide), body, Parallel::Order::own);
+    parallel.parallel_for(row_chunks * col_chunks, body, Parallel::Order::own);
   }
 
   // An element that the bound left open.

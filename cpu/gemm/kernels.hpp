@@ -32,7 +32,7 @@ struct Tile {
   const T* next;                       // the next tile of C, which is prefetched
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;
-  const T* plus;  // null, or of panels: what is added to the chains at their end, as `to` strides
+  const T* plus;  // of panels: null, or what is added to the chains at their end, as `from` strides
   T* to;          // partials, or with `last` the rows of C
   std::int64_t to_stride;
   bool last, reads_c;

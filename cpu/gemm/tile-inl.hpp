@@ -254,7 +254,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
       if (r >= tile.rows) break;
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) {
-        const T* const plus = tile.plus + r * tile.to_stride + v * kLanes;
+        const T* const plus = tile.plus + r * tile.from_stride + v * kLanes;
         acc[r][v] = hn::Add(acc[r][v], load_lanes(d, mask[v], plus));
       }
     }

@@ -19,7 +19,7 @@ namespace trine::cpu::gemm {
 namespace {
 
 // The steps of a chain in f64. Short chains are added up: their errors grow with their length.
-constexpr int64_t kApart = 512;
+constexpr int64_t kApart = 256;
 
 template <class S>
 constexpr bool kPairs = std::is_same_v<S, double>;

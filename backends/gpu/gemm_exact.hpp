@@ -88,17 +88,20 @@ struct ExactSpace {
     launch.i64(chains);
   }
 
-  /// Computes what is marked.
-  void add_one_by_one(const Request& request, Plan& plan) const {
+  /// Computes what is marked. `copy` is the place, in elements from the workspace's beginning, of a
+  /// copy of B with k along rows for each matrix's columns; it is there if the word at `copied`, in
+  /// words from there, isn't 0. -1: there is none.
+  void add_one_by_one(const Request& request, Plan& plan, int64_t copy = -1,
+                      int64_t copied = -1) const {
     const bool warps = request.target.has(TRINE_CAN_INLINE_PTX);
-    const int64_t most = 4 * int64_t{std::max(request.target.facts->compute_units, 1u)};
+    const int64_t most = 8 * int64_t{std::max(request.target.facts->compute_units, 1u)};
     Launch& launch = plan.add(one_by_one_variant(), type());
     const auto& op = request.as<trine_gemm>();
     push_product(launch, op, p, 0, 0);
-    launch.grid[0] = static_cast<uint32_t>(std::min(words, warps ? most : 8 * most));
+    launch.grid[0] = static_cast<uint32_t>(std::min(words, warps ? most : 4 * most));
     launch.block[0] = warps ? 128 : 1;
     push(launch);
-    launch.i64(words);
+    launch.i64(words).i64(copy).i64(copied);
   }
 
   static constexpr int64_t kRows = 8;  // of a group of norms.kernel.h

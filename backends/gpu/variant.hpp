@@ -57,7 +57,7 @@ struct Macro {
 };
 
 /// A variant that needs more fails as a defect of the backend, with the exception of array::at().
-constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
+constexpr int kMaxMacros = 8, kMaxArguments = 36, kMaxLaunches = 8;
 constexpr int kMaxRungs = 64;               // an operation and backend
 constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
 

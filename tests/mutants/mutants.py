@@ -237,7 +237,7 @@ MUTANTS = [
     ("opencl_gemm_exact_marks_unread", "opencl:0", "gemm", "backends/gpu/kernels/gemm/one_by_one.kernel.h",
      "if (marks[0] == 0u) return;", "return;"),
     ("opencl_gemm_exact_last_word_of_marks_unread", "opencl:0", "gemm", "backends/gpu/gemm_exact.hpp",
-     "launch.i64(words);", "launch.i64(words - 1);"),
+     "launch.i64(words).i64(copy)", "launch.i64(words - 1).i64(copy)"),
     ("opencl_gemm_exact_high_words_lost", "opencl:0", "gemm", "backends/gpu/kernels/gemm/one_element.h",
      "for (int i = t->lane; i < WORDS; i += t->size) {", "for (int i = t->lane; i < WORDS - 60; i += t->size) {"),
     ("opencl_gemm_exact_high_half_of_alpha_lost", "opencl:0", "gemm", "backends/gpu/kernels/gemm/one_element.h",

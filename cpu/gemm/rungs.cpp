@@ -47,6 +47,14 @@ constexpr trine_rung row(const char* name, const char* summary,
   return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, TRINE_CONTINUES | takes);
 }
 
+// Not the last, so never the default: it must be named.
+constexpr trine_rung residues_row() {
+  trine_rung row = cpu::row("residues", "exact f32 by products of bytes, modulo up to 13 numbers",
+                            TRINE_REPRODUCIBLE, kMicroKernelParameters, TRINE_TAKES_EXACT);
+  row.requirement = "f32 of numerics exact, k up to 65536; a CPU with AMX's tiles of bytes";
+  return row;
+}
+
 constexpr GemmRung kRungs[] = {
     {row("naive", "the definition: one result at a time, i, j, k", {}, TRINE_TAKES_EXACT),
      gemm::run_naive, nanoseconds},
@@ -57,6 +65,8 @@ constexpr GemmRung kRungs[] = {
     {row("kokkos_team",
          "Kokkos's TeamPolicy: tiles of C, their parts of A and B in scratch memory"),
      gemm::run_kokkos_team, nullptr},
+    {residues_row(), gemm::run_residues, packed_nanoseconds, gemm::residues_workspace_bytes,
+     gemm::residues_refuse},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
          kMicroKernelParameters, TRINE_TAKES_EXACT),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},

@@ -135,7 +135,7 @@ class Accumulator {
     int lowest = first_;
     while (lowest < last_ && limb_[lowest].low == 0) ++lowest;
     const Magnitude magnitude{*this, lowest, limb_[last_].low < 0};
-    const R rounded = magnitude.round<R>();
+    const R rounded = magnitude.template round<R>();
     return magnitude.negative ? -rounded : rounded;
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "enclosed.hpp"
+#include "gemm/exact.hpp"
+#include "gemm/residues.hpp"
+#include "gemm/rungs.hpp"
 #include "oracle/operation.hpp"
 #include "oracle/values.hpp"
 #include "rung.hpp"
@@ -20,8 +24,14 @@ namespace {
 
 class CpuExactGemm : public testing::TestWithParam<std::int64_t> {
  protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void SetUp() override {
+    is_best_target = GetParam() == hwy::SupportedAndGeneratedTargets().front();
+    hwy::SetSupportedTargetsForTest(GetParam());
+  }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+
+ public:
+  static inline bool is_best_target = false;
 };
 
 trine_gemm plan(std::uint32_t dtype, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -43,6 +53,38 @@ void run(const GemmRung& rung, const trine_gemm& op, bool smallest, Parallel& pa
   rung.run(op, parameters.data(), reinterpret_cast<void*>(address), parallel);
 }
 
+// `residues` with this number of moduli, or its own choice, and without tiles where there are none.
+template <int kModuli>
+void run_residues(const trine_gemm& op, const std::int64_t* parameters, void* workspace,
+                  Parallel& parallel) {
+  const auto p = gemm::problem_along_rows<float>(op, 0);
+  auto* const memory = static_cast<std::byte*>(workspace);
+  const bool usual = p.product && std::isfinite(p.alpha) && std::isfinite(p.beta);
+  const int moduli = !usual ? 0 : kModuli != 0 ? kModuli : gemm::choose_moduli(p);
+  if (moduli == 0) return gemm::multiply_exactly(op, 0, parameters[0], memory, parallel);
+  const bool has_tiles = gemm::lacks_tiles() == nullptr;
+  gemm::multiply_residues(*gemm::residue_kernels(has_tiles), moduli, p, memory, parallel);
+}
+
+std::vector<GemmRung> exact_rungs(const trine_gemm& op) {
+  std::vector<GemmRung> rungs;
+  for (const GemmRung& rung : gemm_rungs()) {
+    if (rung.workspace_bytes == gemm::residues_workspace_bytes) {
+      if (op.dtype != TRINE_F32 || op.a.cols > 1 << 16 || !CpuExactGemm::is_best_target ||
+          gemm::residue_kernels(false) == nullptr)
+        continue;
+      for (GemmRung::Run* const run :
+           {run_residues<0>, run_residues<4>, run_residues<9>, run_residues<13>}) {
+        rungs.push_back(rung);
+        rungs.back().run = run;
+      }
+    } else if (trine_untaken(rung.row.takes, &op) == nullptr) {
+      rungs.push_back(rung);
+    }
+  }
+  return rungs;
+}
+
 // Every rung that takes exact products against the oracle, on operands that `fill` makes.
 void check(const trine_gemm& of, const std::function<void(oracle::HostOperation&)>& fill,
            const std::string& what) {
@@ -51,8 +93,7 @@ void check(const trine_gemm& of, const std::function<void(oracle::HostOperation&
   oracle::reference(want.op);
   Serial serial;
   TakingTurns turns;
-  for (const GemmRung& rung : gemm_rungs()) {
-    if (trine_untaken(rung.row.takes, &of) != nullptr) continue;
+  for (const GemmRung& rung : exact_rungs(of)) {
     for (const bool smallest : {false, true}) {
       oracle::HostOperation got{oracle::Operation(of)};
       fill(got);
@@ -159,6 +200,17 @@ TEST_P(CpuExactGemm, long_sums) {
             plan(dtype, 2, 3, k),
             [&](oracle::HostOperation& host) { oracle::fill(host.op, values, 9); },
             oracle::name_of(values));
+}
+
+// Chunks and panels of C, tiles of k and the moduli's reductions, each with a rest.
+TEST_P(CpuExactGemm, blocks_of_residues) {
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{33, 65, 70}, {300, 5, 130}, {3, 530, 65}, {40, 34, 2113}})
+    for (const oracle::Values values : {oracle::Values::kUniform, oracle::Values::kSmall})
+      check(
+          plan(TRINE_F32, m, n, k, -1.7, k % 2 == 0 ? 0 : 0.3),
+          [&](oracle::HostOperation& host) { oracle::fill(host.op, values, 5); },
+          oracle::name_of(values));
 }
 
 // Sums that the bound leaves open are taken from the terms.

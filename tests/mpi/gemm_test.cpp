@@ -38,26 +38,86 @@ std::vector<uint64_t> all_bits(const std::vector<T>& values) {
   return bits;
 }
 
+/// The whole matrices, row-major; c as it was, and as it shall be.
+template <class T>
+struct Whole {
+  std::vector<T> a, b, before, c;
+};
+
+template <class T>
+void check(const Three& d, uint64_t seed, const Whole<T>& whole, const Scalars& s,
+           HostOptions options) {
+  Part<T> a(d.a, kLayouts[seed % 4], whole.a), b(d.b, kLayouts[seed / 4 % 4], whole.b);
+  Part<T> c(d.c, kLayouts[seed / 2 % 4], whole.before);
+  const Part<T> expected(d.c, kLayouts[seed / 2 % 4], whole.c);
+  options.continues = s.continues;
+  gemm(s.alpha, a, b, s.beta, c, trine::dtype_of<T>, options);
+  EXPECT_TRUE(all_bits(c.memory) == all_bits(expected.memory))
+      << testing::PrintToString(d.a) << " * " << testing::PrintToString(d.b) << ", seed " << seed
+      << ", alpha " << s.alpha << ", beta " << s.beta << ", " << name(options.numerics) << " on "
+      << options.device;
+  ++cases;
+}
+
+/// Compares with one device.
 template <class T>
 void check(const Three& d, uint64_t seed, Values values, const Scalars& s, HostOptions options) {
   const int64_t m = d.c.rows, n = d.c.cols, k = d.a.cols;
-  const auto whole_a = make<T>(values, 1, m * k), whole_b = make<T>(values, 2, k * n);
-  const auto before = make<T>(values, 3, m * n);
-  auto whole_c = before;
-  trine::gemm(m, n, k, T(s.alpha), whole_a.data(), whole_b.data(), T(s.beta), whole_c.data(),
+  Whole<T> whole = {
+      make<T>(values, 1, m * k), make<T>(values, 2, k * n), make<T>(values, 3, m * n), {}};
+  whole.c = whole.before;
+  trine::gemm(m, n, k, T(s.alpha), whole.a.data(), whole.b.data(), T(s.beta), whole.c.data(),
               {.device = "cpu", .numerics = options.numerics, .continues = s.continues});
+  check(d, seed, whole, s, options);
+}
 
-  Part<T> a(d.a, kLayouts[seed % 4], whole_a), b(d.b, kLayouts[seed / 4 % 4], whole_b);
-  Part<T> c(d.c, kLayouts[seed / 2 % 4], before);
-  const Part<T> expected(d.c, kLayouts[seed / 2 % 4], whole_c);
-  constexpr trine::Dtype kDtype = trine::dtype_of<T>;
-  options.continues = s.continues;
-  gemm(s.alpha, a, b, s.beta, c, kDtype, options);
-  EXPECT_TRUE(all_bits(c.memory) == all_bits(expected.memory))
-      << testing::PrintToString(d.a) << " * " << testing::PrintToString(d.b) << ", values "
-      << int(values) << ", alpha " << s.alpha << ", beta " << s.beta << ", "
-      << name(options.numerics) << " on " << options.device;
-  ++cases;
+/// Terms of all exponents, of which each second one cancels the one before, and at last a sum that
+/// is a tie, or a little off it.
+template <class T>
+Whole<T> hard_values(int64_t m, int64_t n, int64_t k, uint64_t seed) {
+  using L = std::numeric_limits<T>;
+  Whole<T> whole = {make<T>(Values::like, seed, m * k),
+                    make<T>(Values::like, seed, k * n),
+                    make<T>(Values::like, seed, m * n),
+                    {}};
+  const auto large = make<T>(Values::cancelling, seed, m * k + k * n);
+  for (int64_t p = 0; p + 3 < k; p += 2) {
+    for (int64_t i = 0; i < m; ++i) {
+      whole.a[size_t(i * k + p)] = large[size_t(i * k + p)];
+      whole.a[size_t(i * k + p + 1)] = -large[size_t(i * k + p)];
+    }
+    for (int64_t j = 0; j < n; ++j)
+      whole.b[size_t(p * n + j)] = whole.b[size_t(p * n + n + j)] = large[size_t((m + j) * k + p)];
+  }
+  const T last[] = {1, L::epsilon() / 2, L::min()};
+  for (int64_t t = 0; t < 3; ++t) {
+    for (int64_t i = 0; i < m; ++i) whole.a[size_t(i * k + k - 3 + t)] = i % 2 == 0 ? last[t] : 0;
+    for (int64_t j = 0; j < n; ++j) whole.b[size_t((k - 3 + t) * n + j)] = t < 2 ? 1 : T(j % 3 - 1);
+  }
+  return whole;
+}
+
+/// c with alpha 1: exact sums, rounded once.
+template <class T>
+std::vector<T> rounded_once(const Whole<T>& whole, int64_t m, int64_t n, int64_t k, double beta) {
+  const HostOptions cpu = {.device = "cpu"};
+  const auto vector = [](const T* data, int64_t length, int64_t stride) {
+    auto view = trine::host_vector(data, trine::dtype_of<T>, length);
+    view.row_stride = stride;
+    return view;
+  };
+  std::vector<T> rounded;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      trine::ExactSum sum;
+      const T zero = 0;  // so that no sum is -0
+      sum.add(vector(&zero, 1, 1), trine::Map::identity, cpu);
+      sum.add_dot(vector(&whole.a[size_t(i * k)], k, 1), vector(&whole.b[size_t(j)], k, n), cpu);
+      if (beta == 1)
+        sum.add(vector(&whole.before[size_t(i * n + j)], 1, 1), trine::Map::identity, cpu);
+      rounded.push_back(sum.round<T>());
+    }
+  return rounded;
 }
 
 constexpr std::array<int64_t, 3> kShapes[] = {{0, 3, 2},   {3, 0, 2},   {3, 2, 0},   {1, 1, 1},
@@ -95,6 +155,19 @@ TYPED_TEST(Gemm, IsExactOnAnyGrid) {
   const std::vector<std::string> jobs[] = {{"cpu"}, {"@cpu"}, {"@cpu", "cpu"}};
   for (const auto& job : jobs)
     this->check_all(job[0] == "cpu" && !kIsSanitized ? 6 : 1, job, Numerics::exact);
+}
+
+TYPED_TEST(Gemm, IsRoundedOnce) {
+  if constexpr (std::is_floating_point_v<TypeParam>) {
+    constexpr int64_t m = 6, n = 7, k = 41;
+    for (uint64_t seed = 0; seed < 6; ++seed)
+      for (const double beta : {0.0, 1.0}) {
+        Whole<TypeParam> whole = hard_values<TypeParam>(m, n, k, seed);
+        whole.c = rounded_once(whole, m, n, k, beta);
+        check(three(seed, m, n, k), seed, whole, {1, beta},
+              {.device = seed % 2 == 0 ? "cpu" : "@cpu", .numerics = Numerics::exact});
+      }
+  }
 }
 
 TYPED_TEST(Gemm, InShortStepsToo) {

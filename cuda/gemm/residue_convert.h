@@ -44,45 +44,44 @@ DEVICE void round_eight(const LOCAL_POINTER float* v, double scale, uint* low, u
   }
 }
 
-// Their residues modulo each modulus.
-template <int N, int OF_B>
-DEVICE void store_eight(const uint* low, const uint* high, GLOBAL uchar* to, long modulus_bytes) {
-  __asm__ volatile("" : "+l"(modulus_bytes));  // opaque: else N places are kept in registers
+// Their residue modulo one modulus.
+DEVICE uint2 reduce_eight(const uint* low, const uint* high, const Reduction& r) {
+  uint byte[EIGHT];
 #pragma unroll
-  for (int q = 0; q < N; ++q, to += modulus_bytes) {
-    const Reduction& r = tables.reduction[N - FEWEST][OF_B][q];
-    uint byte[EIGHT];
-#pragma unroll
-    for (int e = 0; e < EIGHT; ++e) {
-      const uint bits = __dp4a(low[e], r.low, __dp4a(high[e], r.high, r.start));
-      const float quotient = fmaf(as_float(bits), r.inverse, 12582912.0f);
-      byte[e] = bits + as_uint(quotient) * (uint)r.negative;  // its low byte is right
-    }
-    *(GLOBAL uint2*)to = make_uint2(bytes_of(byte[0], byte[1], byte[2], byte[3]),
-                                    bytes_of(byte[4], byte[5], byte[6], byte[7]));
+  for (int e = 0; e < EIGHT; ++e) {
+    const uint bits = __dp4a(low[e], r.low, __dp4a(high[e], r.high, r.start));
+    const float quotient = fmaf(as_float(bits), r.inverse, 12582912.0f);
+    byte[e] = bits + as_uint(quotient) * (uint)r.negative;  // its low byte is right
   }
+  return make_uint2(bytes_of(byte[0], byte[1], byte[2], byte[3]),
+                    bytes_of(byte[4], byte[5], byte[6], byte[7]));
 }
 
 // Converts `blocks` blocks of STEPS steps of a patch, which go to `to`, from its lane `first` on.
-template <int N, int OF_B>
+// The moduli are a loop: longer code would be new to each multiprocessor's cache.
 DEVICE void convert_blocks(SOURCE, int blocks, const LOCAL_POINTER double* scales,
-                           GLOBAL Lane* sums, GLOBAL uchar* to, int first, long modulus_bytes,
+                           const Reduction* reductions, int moduli, GLOBAL Lane* sums,
+                           GLOBAL uchar* to, int first, long modulus_bytes,
                            LOCAL_POINTER float* patch) {
-  const int t = local_x(), octet = t & 15;
-  float squares[2] = {0, 0}, sum[2] = {0, 0};  // of two lanes
-  to += ((octet >> 1) ^ (t >> 4 & 7)) * 16 + (octet & 1) * EIGHT;
+  const int t = local_x(), octet = t & 15, lane = t >> 4;  // of two lanes, the other 16 lanes on
+  float squares[2] = {0, 0}, sum[2] = {0, 0};
+  to += (first + lane) * STEPS + ((octet >> 1) ^ (lane & 7)) * 16 + (octet & 1) * EIGHT;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block, to += BLOCK) {
     fetch(x, of_lane, of_step, lanes, steps, patch);
     x += STEPS * of_step, steps -= STEPS;
     sync();
+    uint low[2][EIGHT], high[2][EIGHT];
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int lane = (t >> 4) + 16 * h;
-      uint low[EIGHT], high[EIGHT];
-      round_eight(patch + lane * PITCH + octet * (EIGHT + 1), scales[lane], low, high, &squares[h],
-                  &sum[h]);
-      store_eight<N, OF_B>(low, high, to + (first + lane) * STEPS, modulus_bytes);
+    for (int h = 0; h < 2; ++h)
+      round_eight(patch + (lane + 16 * h) * PITCH + octet * (EIGHT + 1), scales[lane + 16 * h],
+                  low[h], high[h], &squares[h], &sum[h]);
+    GLOBAL uchar* at = to;
+#pragma unroll 1
+    for (int q = 0; q < moduli; ++q, at += modulus_bytes) {
+      const Reduction r = reductions[q];
+      *(GLOBAL uint2*)at = reduce_eight(low[0], high[0], r);
+      *(GLOBAL uint2*)(at + 16 * STEPS) = reduce_eight(low[1], high[1], r);
     }
     sync();
   }

@@ -95,15 +95,9 @@ DEVICE void reduce_sums(int* acc, int modulus, int magic) {
   for (int i = 0; i < SUMS; ++i) acc[i] -= (__mulhi(acc[i], magic) >> 6) * modulus;
 }
 
-// The second warp group begins LAG blocks behind the first one and stays behind, so that one of
-// them multiplies while the other one reduces and stores.
-enum { LAG = 2 };
-DEVICE void let_second_begin() { __asm__ volatile("bar.arrive 1, 256;" : : : "memory"); }
-DEVICE void lag_behind_first() { __asm__ volatile("bar.sync 1, 256;" : : : "memory"); }
-
-// acc = a tile's sums modulo m. Before block `told` of k the second warp group is told to begin.
+// acc = a tile's sums modulo m.
 DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magic, int warp,
-                          int lane, int told) {
+                          int lane) {
   const uint first_stage = local_address(s->blocks);
   for (int done = 0; done < blocks; done += SUMMED_BLOCKS) {
     const int end = blocks - done < SUMMED_BLOCKS ? blocks - done : SUMMED_BLOCKS;
@@ -111,7 +105,6 @@ DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magi
 #pragma unroll 1
     for (int block = 0; block < end; ++block) {
       wait_for(&s->full[s->index], s->parity);
-      if (done + block == told) let_second_begin();
       const uint stage = first_stage + s->index * STAGE_BYTES;
       const ulong a = operand_at(stage + warp / 4 * (BLOCK / 2)), b = operand_at(stage + BLOCK);
       before_multiply();
@@ -161,12 +154,10 @@ DEVICE void multiply_all(Stages stages, const Layout* at, GLOBAL uchar* space, i
 #pragma unroll
   for (int i = 0; i < SUMS; ++i) acc[i] = 0;
   const int blocks = (int)at->blocks;
-  int told = t < 128 ? (LAG < blocks ? LAG : blocks - 1) : -1;
-  if (t >= 128 && group / 2 < all) lag_behind_first();
-  for (int w = group / 2; w < all; w += groups_x() / 2, told = -1) {
+  for (int w = group / 2; w < all; w += groups_x() / 2) {
     const Work work = work_of(w, rows, cols, batch);
     multiply_work(&stages, acc, blocks, tables.modulus[work.modulus], tables.magic[work.modulus],
-                  t / 32, t % 32, told);
+                  t / 32, t % 32);
     store_residues(acc, space + at->c + work.modulus * at->c_modulus + work.batch * at->c_matrix +
                             ((work.row * 2l + group % 2) * cols + work.col) * TILE_BYTES + t * 16 +
                             t / 128 * (TILE_BYTES / 2 - 128 * 16));

@@ -50,15 +50,17 @@ DEVICE void reconstruct(const Part& part, const GLOBAL Side* row_sides,
   if (row >= part.rows || col0 >= part.cols) return;
   const LOCAL_POINTER Side *rows = sides, *cols = sides + PART_ROWS;
   const bool plain = part.scaling.alpha == 1.0f && part.scaling.flags == MULTIPLY;
-#pragma unroll
+#pragma unroll 1  // longer code would be new to each multiprocessor's cache
   for (int i = 0; i < 4; ++i) {
     const int col = col0 + 8 * i;
     if (col >= part.cols) break;
     uint bytes[N];
     double d[4][limbs_of(N)];
 #pragma unroll
-    for (int q = 0; q < N; ++q)
-      bytes[q] = i == 0 ? y[q].x : i == 1 ? y[q].y : i == 2 ? y[q].z : y[q].w;
+    for (int q = 0; q < N; ++q) {
+      bytes[q] = y[q].x;
+      y[q] = make_uint4(y[q].y, y[q].z, y[q].w, 0u);
+    }
     recombine(bytes, d);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -67,7 +69,7 @@ DEVICE void reconstruct(const Part& part, const GLOBAL Side* row_sides,
       bool certain[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e)
-        certain[e] = round_limbs(
+        certain[e] = round_element(
             d[2 * h + e], rows[row + 8 * h], cols[col + e], plain, part.scaling,
             part.c + (row + 8 * h) * part.c_row + col + (col + e < part.cols ? e : 0), &values[e]);
       store_two(&part, row + 8 * h, col, values, certain);

@@ -25,25 +25,19 @@ DEVICE Side side_of(const GLOBAL Lane* lane, long k, double bound) {
   return side;
 }
 
-// D as an exact pair of f64.
+// D, of two or three limbs, as an exact pair of f64.
 template <int LIMB_COUNT>
-DEVICE double pair_of(const double (&d)[LIMB_COUNT], double* rest) {
-  if (LIMB_COUNT == 2) return two_sum(d[1] * 0x1p32, d[0], rest);
+DEVICE double pair_of(double d0, double d1, double d2, double* rest) {
+  if (LIMB_COUNT == 2) return two_sum(d1 * 0x1p32, d0, rest);
   double low;
-  const double high = two_sum(d[LIMB_COUNT - 1] * 0x1p54, d[1] * 0x1p27, &low);
-  return two_sum(high, low + d[0], rest);
+  const double high = two_sum(d2 * 0x1p54, d1 * 0x1p27, &low);
+  return two_sum(high, low + d0, rest);
 }
 
 typedef struct Scaling {
   float alpha, beta;
   int flags;
 } Scaling;
-
-// One place for all elements, because few come here: round_pair of certain.h.
-static __device__ __noinline__ bool round_slowly(double high, double low, double error,
-                                                 Scaling scaling, float c, float* result) {
-  return round_pair(high, low, error, scaling.alpha, scaling.beta, c, scaling.flags, result);
-}
 
 // *result = alpha D + beta c rounded, where D is `sum` up to 4 units of its last place and up to
 // `error`. False if another number may be nearest, or if anything isn't finite.
@@ -56,19 +50,36 @@ DEVICE bool round_scaled(double sum, double error, Scaling scaling, float c, flo
   return width < 0x1p500 && as_uint(*result) == as_uint((float)(all + width));
 }
 
-// The same from D's limbs. Where alpha is 1 and C isn't added, the last bits of D in f64 tell how
-// far the next boundary between two f32 is.
+// The same from D's limbs, exactly. The code is there once, because most elements don't need it.
 template <int LIMB_COUNT>
-DEVICE bool round_limbs(const double (&d)[LIMB_COUNT], const Side& a, const Side& b, bool plain,
-                        Scaling scaling, const GLOBAL float* c, float* result) {
+static __device__ __noinline__ bool round_limbs(double d0, double d1, double d2, double sum,
+                                                double unit, double error, bool plain,
+                                                Scaling scaling, const GLOBAL float* c,
+                                                float* result) {
+  const float old = scaling.flags & ADD_C ? *c : 0.0f;
+  if (!plain && round_scaled(sum * unit, error * unit, scaling, old, result)) return true;
+  double low;
+  const double high = pair_of<LIMB_COUNT>(d0, d1, d2, &low);
+  if (plain && error == 0 && low == 0) {
+    *result = (float)(high * unit);
+    return true;
+  }
+  return round_pair(high * unit, low * unit, error * unit, scaling.alpha, scaling.beta, old,
+                    scaling.flags, result);
+}
+
+// *result = alpha D + beta c rounded, from D's limbs; false if it isn't certain. `plain`: alpha is
+// 1 and C isn't added. Then the last bits of D in f64 tell how far the next boundary between two
+// f32 is.
+template <int LIMB_COUNT>
+DEVICE bool round_element(const double (&d)[LIMB_COUNT], const Side& a, const Side& b, bool plain,
+                          Scaling scaling, const GLOBAL float* c, float* result) {
   float error = fminf(a.lost * b.norm, a.lost_sum * b.greatest) +
                 fminf(a.norm * b.lost, a.greatest * b.lost_sum);
   if ((a.mask & b.mask) == 0 && error < INFINITY) error = 0;  // a sum of zeros
   const int scales = a.scale + b.scale;
-  const double unit = power_of_two(-a.scale) * power_of_two(-b.scale);
   const double sum = LIMB_COUNT == 2 ? fma(d[1], 0x1p32, d[0])
                                      : fma(fma(d[LIMB_COUNT - 1], 0x1p27, d[1]), 0x1p27, d[0]);
-  const float old = scaling.flags & ADD_C ? *c : 0.0f;
   if (plain) {
     const ulong bits = as_ulong(sum);
     const int exponent = (int)(bits >> 52 & 2047) - 1023;
@@ -79,14 +90,8 @@ DEVICE bool round_limbs(const double (&d)[LIMB_COUNT], const Side& a, const Side
     if (far > fmaf(off, 1.0001f, 4.0f) && off < 1e8f && exponent - scales >= -126 &&
         exponent - scales <= 127 && exponent >= -20)
       return true;
-  } else if (round_scaled(sum * unit, (double)error * unit, scaling, old, result)) {
-    return true;
   }
-  double low;
-  const double high = pair_of(d, &low);
-  if (plain && error == 0 && low == 0) {
-    *result = (float)(high * unit);
-    return true;
-  }
-  return round_slowly(high * unit, low * unit, (double)error * unit, scaling, old, result);
+  return round_limbs<LIMB_COUNT>(d[0], d[1], d[LIMB_COUNT - 1], sum,
+                                 power_of_two(-a.scale) * power_of_two(-b.scale), error, plain,
+                                 scaling, c, result);
 }

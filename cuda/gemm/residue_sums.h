@@ -148,7 +148,7 @@ DEVICE void add_losses(const GLOBAL float* x, long of_step, long steps, double s
   for (int i = 0; i < CHOOSE_EACH; ++i)
     v[i] = t % 8 + 8 * i < steps ? (float)(x[(t % 8 + 8 * i) * of_step] * unit) : 0.0f;
   const double inverse = squares > 0 ? 1 / (sqrt(squares) * (1 + 1e-11)) : 1;
-#pragma unroll
+#pragma unroll 1
   for (int c = 0; c < CHOICES; ++c) {
     const float step = (float)(unit / as_double(as_ulong(tables.bound[c] * inverse) >> 52 << 52));
     float square = 0, sum = 0;

@@ -44,11 +44,6 @@ enum { WORKERS = 256, WARPS = WORKERS / 32, PATCH = 32 /* lanes of a group */ };
   const Layout at = \
       layout_of(m, n, k, batch, a_batch == 0 ? 1 : batch, b_batch == 0 ? 1 : batch, moduli)
 
-// Patches of A and B (SOURCE).
-#define A_SOURCE(s, lane, step) \
-  a + a_offset + (s)*a_batch + (lane)*a_row + (step)*a_col, a_row, a_col, m - (lane), k - (step)
-#define B_SOURCE(s, lane, step) \
-  b + b_offset + (s)*b_batch + (lane)*b_col + (step)*b_row, b_col, b_row, n - (lane), k - (step)
 // The number of a row or column of padded matrices, A's first.
 #define A_LANE(s, lane) ((s)*at.rows + (lane))
 #define B_LANE(s, lane) ((a_batch == 0 ? 1 : batch) * at.rows + (s)*at.cols + (lane))
@@ -107,12 +102,11 @@ KERNEL_OF(residues_norms, WORKERS, 1)
   GLOBAL Norm* const norms = NORMS + p.step / at.norm_steps * at.lanes + lane;
   if (p.step == 0 && local_x() < PATCH)
     LANE_SUMS[lane + local_x()].lost_squares = LANE_SUMS[lane + local_x()].lost_sum = 0;
-  if (p.of_b)
-    sum_norms(b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row, b_col, b_row,
-              n - p.lane, steps, p.step, shift, norms);
-  else
-    sum_norms(a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col, a_row, a_col,
-              m - p.lane, steps, p.step, shift, norms);
+  const GLOBAL float* const x =
+      p.of_b ? b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row
+             : a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col;
+  sum_norms(x, p.of_b ? b_col : a_row, p.of_b ? b_row : a_col, (p.of_b ? n : m) - p.lane, steps,
+            p.step, shift, norms);
 }
 
 // --- The number of moduli ------------------------------------------------------------------------
@@ -137,12 +131,10 @@ KERNEL_OF(residues_choose, WORKERS, 1)
       lane < SAMPLED ? A_LANE(a_batch == 0 ? 0 : s, row) : B_LANE(b_batch == 0 ? 0 : s, col);
   if (t % 8 == 0) norms[lane] = norm_of(NORMS + number, at.norm_cuts, at.lanes);
   sync();
-  if (lane < SAMPLED)
-    add_losses(a + a_offset + s * a_batch + row * a_row + step * a_col, a_col, k - step,
-               norms[lane].squares, sample->lost[lane]);
-  else
-    add_losses(b + b_offset + s * b_batch + col * b_col + step * b_row, b_row, k - step,
-               norms[lane].squares, sample->lost[lane]);
+  const bool of_a = lane < SAMPLED;
+  add_losses(of_a ? a + a_offset + s * a_batch + row * a_row + step * a_col
+                  : b + b_offset + s * b_batch + col * b_col + step * b_row,
+             of_a ? a_col : b_row, k - step, norms[lane].squares, sample->lost[lane]);
   sync_memory();
   if (t == 0) ticket = take_ticket(&decision->ticket);
   sync_memory();
@@ -150,7 +142,7 @@ KERNEL_OF(residues_choose, WORKERS, 1)
   const int i = t / SAMPLED, j = t % SAMPLED;
   double sum = 0;
   for (int cut = 0; cut < at.sample_cuts; ++cut) sum += sample->sums[cut][i][j];
-#pragma unroll
+#pragma unroll 1
   for (int c = 0; c < CHOICES; ++c) {
     float chance = chance_of(sum, &norms[i], sample->lost[i][c], &norms[SAMPLED + j],
                              sample->lost[SAMPLED + j][c]);
@@ -197,18 +189,14 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
   const long block = p.step / STEPS, rest = at.blocks - block;
   const long place = (p.lane / LANES * at.blocks + block) * BLOCK;
   const int blocks = rest < each ? (int)rest : each, first = (int)(p.lane % LANES);
-#define CONVERT(N)                                                                               \
-  case N:                                                                                        \
-    if (p.of_b)                                                                                  \
-      convert_blocks<N, 1>(B_SOURCE(p.matrix, p.lane, p.step), blocks, scales, LANE_SUMS + lane, \
-                           space + at.b + p.matrix * at.b_matrix + place, first, at.b_modulus,   \
-                           patch);                                                               \
-    else                                                                                         \
-      convert_blocks<N, 0>(A_SOURCE(p.matrix, p.lane, p.step), blocks, scales, LANE_SUMS + lane, \
-                           space + at.a + p.matrix * at.a_matrix + place, first, at.a_modulus,   \
-                           patch);                                                               \
-    break;
-  switch (count) { FOR_MODULI(CONVERT) }
+  const GLOBAL float* const x =
+      p.of_b ? b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row
+             : a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col;
+  convert_blocks(
+      x, p.of_b ? b_col : a_row, p.of_b ? b_row : a_col, (p.of_b ? n : m) - p.lane, k - p.step,
+      blocks, scales, tables.reduction[count - FEWEST][p.of_b], count, LANE_SUMS + lane,
+      space + place + (p.of_b ? at.b + p.matrix * at.b_matrix : at.a + p.matrix * at.a_matrix),
+      first, p.of_b ? at.b_modulus : at.a_modulus, patch);
 }
 
 // --- Products ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // The rung `residues` of gemm: exact products of f32 by int8 tensor cores, modulo 7 to 13 numbers.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "backends/gpu/gemm_exact.hpp"
 #include "backends/gpu/kernels/gemm/residue_tables.h"
@@ -48,6 +49,15 @@ struct ResiduesShape {
                         ? kConvertBlocks
                         : 1) {}
 
+  /// May the kernels copy B with its columns' steps side by side? Where they are, that is B itself.
+  bool may_copy() const { return moduli == 0 && k > 0 && p.b.row != 1; }
+  /// The copy's place, in bytes of the memory.
+  int64_t copy() const { return base + round_up(layout.bytes, 256); }
+  int64_t end() const {
+    return may_copy() ? copy() + p.n * k * p.matrices(p.b) * int64_t{sizeof(float)}
+                      : base + layout.bytes;
+  }
+
   int64_t norm_groups() const { return patches * layout.norm_cuts + layout.sample_cuts; }
   int64_t convert_groups() const { return patches * divide_up(layout.blocks, blocks_each); }
   /// Pairs of tiles of C, of one modulus.
@@ -59,7 +69,7 @@ struct ResiduesShape {
 uint64_t residues_workspace(const Request& request) {
   const ResiduesShape shape(request);
   if (shape.p.empty()) return 0;
-  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.base + shape.layout.bytes);
+  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.end());
 }
 
 const char* residues_refuses(const Request& request) {
@@ -110,11 +120,13 @@ void add_products(const Request& request, const ResiduesShape& shape, Plan& plan
       .i64((space.marks - own) * 8)
       .i64(space.words + 1);
   if (shape.moduli == 0)
-    add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers);
+    add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers)
+        .i32(shape.may_copy() ? 1 : 0);
   add_kernel(request, shape, plan, kConvert, shape.convert_groups(), kWorkers)
       .i32(static_cast<int32_t>(shape.blocks_each))
       .i64(space.a_bounds - own)
-      .i64(space.b_bounds - own);
+      .i64(space.b_bounds - own)
+      .i64(shape.copy() - shape.base);
   const int64_t pairs = std::min(units / 2, shape.tile_pairs() * MOST);
   add_kernel(request, shape, plan, kProduct, 2 * pairs, kMultipliers).dynamic_local_bytes =
       kProductBytes;
@@ -131,7 +143,12 @@ void residues_plan(const Request& request, Plan& plan) {
   last.memory(p.c.memory).i64(p.c.offset).i64(p.c.batch).i64(p.c.row);
   push_scaling(last, op, p);
   last.i64(shape.space.marks * 8 - shape.base);
-  if (p.multiply) shape.space.add_one_by_one(request, plan);
+  if (!p.multiply) return;
+  const auto copied = static_cast<int64_t>(offsetof(Decision, copied));
+  if (shape.may_copy())
+    shape.space.add_one_by_one(request, plan, shape.copy() / 4, (shape.base + copied) / 4);
+  else
+    shape.space.add_one_by_one(request, plan);
 }
 
 constexpr Variant kVariants[] = {
@@ -139,7 +156,7 @@ constexpr Variant kVariants[] = {
      .operation = TRINE_GEMM,
      .summary = "exact f32 as integers: int8 products modulo 7 to 13 numbers on tensor cores",
      .requirement = "f32 of numerics exact; an NVIDIA GPU of compute capability 9.0 alone; a "
-                    "workspace of 13 bytes for each element of A, B and C",
+                    "workspace of 13 bytes for each element of A and C and 17 of B",
      .default_for = "large exact f32 on 9.0",
      .file = "gemm/residues",
      .backends = kCuda,

@@ -27,6 +27,16 @@ DEVICE void fetch(SOURCE, LOCAL_POINTER float* patch) {
   }
 }
 
+// Stores a patch; the lanes of `to` are k apart.
+DEVICE void copy_patch(const LOCAL_POINTER float* patch, long lanes, long steps, GLOBAL float* to,
+                       long k) {
+  const int l = local_x() % STEPS;
+  if (l >= steps) return;
+#pragma unroll 4
+  for (int lane = local_x() / STEPS; lane < PATCH && lane < lanes; lane += WORKERS / STEPS)
+    to[lane * k + l] = patch[lane * PITCH + l + l / EIGHT];
+}
+
 // Numbers as integers: 2^52 + x in (low, high). What was lost is added to the sums.
 DEVICE void round_eight(const LOCAL_POINTER float* v, double scale, uint* low, uint* high,
                         float* squares, float* sum) {
@@ -62,15 +72,16 @@ DEVICE uint2 reduce_eight(const uint* low, const uint* high, const Reduction& r)
 DEVICE void convert_blocks(SOURCE, int blocks, const LOCAL_POINTER double* scales,
                            const Reduction* reductions, int moduli, GLOBAL Lane* sums,
                            GLOBAL uchar* to, int first, long modulus_bytes,
-                           LOCAL_POINTER float* patch) {
+                           LOCAL_POINTER float* patch, GLOBAL float* copied, long k) {
   const int t = local_x(), octet = t & 15, lane = t >> 4;  // of two lanes, the other 16 lanes on
   float squares[2] = {0, 0}, sum[2] = {0, 0};
   to += (first + lane) * STEPS + ((octet >> 1) ^ (lane & 7)) * 16 + (octet & 1) * EIGHT;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block, to += BLOCK) {
     fetch(x, of_lane, of_step, lanes, steps, patch);
-    x += STEPS * of_step, steps -= STEPS;
     sync();
+    if (copied) copy_patch(patch, lanes, steps, copied + (long)block * STEPS, k);
+    x += STEPS * of_step, steps -= STEPS;
     uint low[2][EIGHT], high[2][EIGHT];
 #pragma unroll
     for (int h = 0; h < 2; ++h)

@@ -77,7 +77,7 @@ DEVICE void sum_norms(SOURCE, long step, int shift, GLOBAL Norm* norms) {
   norms[t] = norm;
 }
 
-// Of all steps; `all` lanes lie between those of a cut and the next one's.
+// The norm of all steps; `all` lanes lie between those of a cut and the next one's.
 DEVICE Norm norm_of(const GLOBAL Norm* norms, long cuts, long all) {
   Norm norm = {0, 0, 0, 0};
   for (long cut = 0; cut < cuts; ++cut, norms += all) {

@@ -74,7 +74,8 @@ DEVICE Patch patch_of(int group, long rows, long cols, int a_matrices, int deep,
 // The decision begins, rounding has lost nothing, and no element is marked.
 DEVICE void clear(GLOBAL Decision* decision, int moduli, GLOBAL uint* marks, long words) {
   const long me = group_x() * (long)WORKERS + local_x(), all = groups_x() * (long)WORKERS;
-  if (me == 0) decision->moduli = moduli == 0 ? MOST : moduli, decision->ticket = 0;
+  if (me == 0)
+    decision->moduli = moduli == 0 ? MOST : moduli, decision->ticket = decision->copied = 0;
   if (me < 2 * SAMPLED * CHOICES * 2) ((GLOBAL float*)decision->sample.lost)[me] = 0;
   for (long i = me; i < words; i += all) marks[i] = 0;
 }
@@ -115,8 +116,8 @@ KERNEL_OF(residues_norms, WORKERS, 1)
 // moduli that takes the least time. An element that is uncertain costs as much as a few thousand
 // moduli of an element.
 KERNEL_OF(residues_choose, WORKERS, 1)
-(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS) {
-  const float kOneByOne = 8000;
+(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int may_copy) {
+  const float kOneByOne = 8000, kWorthACopy = 2e-5f;
   LOCAL Norm norms[2 * SAMPLED];
   LOCAL float chances[WARPS][CHOICES];
   LOCAL uint ticket;
@@ -153,18 +154,22 @@ KERNEL_OF(residues_choose, WORKERS, 1)
   if (t > 0) return;
   float least = INFINITY;
   for (int c = 0; c < CHOICES; ++c) {
-    float cost = (float)(FEWEST + c);
-    for (int w = 0; w < WARPS; ++w) cost += kOneByOne / (SAMPLED * SAMPLED) * chances[w][c];
-    if (cost < least) least = cost, decision->moduli = FEWEST + c;
+    float chance = 0;
+    for (int w = 0; w < WARPS; ++w) chance += chances[w][c] / (SAMPLED * SAMPLED);
+    const float cost = (float)(FEWEST + c) + kOneByOne * chance;
+    if (!(cost < least)) continue;
+    least = cost;
+    decision->moduli = FEWEST + c;
+    decision->copied = may_copy && chance > kWorthACopy ? 1 : 0;
   }
 }
 
 // --- Residues ------------------------------------------------------------------------------------
 
 // A group for each patch of padded lanes and `each` blocks of steps. The first one of a lane writes
-// its sums and its bounds (certain.h).
+// its sums and its bounds (certain.h). B's copy begins at `copy`.
 KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
-(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int each, long a_bounds, long b_bounds) {
+(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int each, long a_bounds, long b_bounds, long copy) {
   LOCAL float patch[PATCH * PITCH];
   LOCAL double scales[PATCH];
   await_earlier_launches();
@@ -192,11 +197,15 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
   const GLOBAL float* const x =
       p.of_b ? b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row
              : a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col;
+  GLOBAL float* const copied =
+      p.of_b && ((const GLOBAL Decision*)space)->copied
+          ? (GLOBAL float*)(space + copy) + (p.matrix * n + p.lane) * k + p.step
+          : 0;
   convert_blocks(
       x, p.of_b ? b_col : a_row, p.of_b ? b_row : a_col, (p.of_b ? n : m) - p.lane, k - p.step,
       blocks, scales, tables.reduction[count - FEWEST][p.of_b], count, LANE_SUMS + lane,
       space + place + (p.of_b ? at.b + p.matrix * at.b_matrix : at.a + p.matrix * at.a_matrix),
-      first, p.of_b ? at.b_modulus : at.a_modulus, patch);
+      first, p.of_b ? at.b_modulus : at.a_modulus, patch, copied, k);
 }
 
 // --- Products ------------------------------------------------------------------------------------

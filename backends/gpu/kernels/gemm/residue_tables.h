@@ -130,7 +130,7 @@ RESIDUES_FUNCTION Tables tables_of_residues() {
 // lanes by 128 steps of k, which zeros fill up.
 enum { LANES = 128, STEPS = 128, BLOCK = LANES * STEPS, TWO_BLOCKS = 256, TILE_BYTES = 128 * 256 };
 
-// Of some steps of a lane: the sum of its elements' squares, which 64th parts of all steps (by a
+// For some steps of a lane: the sum of its elements' squares, which 64th parts of all steps (by a
 // power of two) have any that isn't 0, and the bits of the greatest absolute value.
 struct Norm {
   double squares;
@@ -144,8 +144,8 @@ struct Lane {
   uint64_t mask;
   unsigned greatest, unused;
 };
-// What bounds an element's error, rounded up, in units of the lane's scale 2^scale: its 2-norm, its
-// greatest element, the 2-norm and 1-norm of what was lost, and the mask.
+// The bounds of an element's error, rounded up, in units of the lane's scale 2^scale: its 2-norm,
+// its greatest element, the 2-norm and 1-norm of what was lost, and the mask.
 struct Side {
   float norm, greatest, lost, lost_sum;
   uint64_t mask;
@@ -158,17 +158,18 @@ enum { NORM_CUTS = 16, NORM_STEPS = 512, SAMPLE_CUTS = 32, SAMPLE_STEPS = 128 };
 enum { SAMPLED = 16 };
 struct Sample {
   double sums[SAMPLE_CUTS][SAMPLED][SAMPLED];  // each of some steps
-  // Of the rows, then of the columns: sums of squares and of sizes.
+  // For the rows, then for the columns: sums of squares and of sizes.
   float lost[2 * SAMPLED][CHOICES][2];
 };
 
-// What the kernels tell each other: how many moduli there are.
+// The kernels tell each other how many moduli there are, and whether there is a copy of B, in which
+// a column's steps are side by side, for the rung that computes marked elements.
 struct Decision {
-  unsigned moduli, ticket, unused[14];
+  unsigned moduli, ticket, copied, unused[13];
   Sample sample;
 };
 
-// Of a call with so many matrices of A and B (one, or the whole batch). Places are in bytes; the
+// For a call with so many matrices of A and B (one, or the whole batch). Places are in bytes; the
 // decision is at 0.
 struct Layout {
   int64_t rows, cols, blocks;  // of padded lanes; of k

@@ -310,10 +310,12 @@ HWY_INLINE uint64_t round_vector(const gemm::ExactBlock& block, const gemm::Prob
                                  DoubleVec b_low, DoubleVec sum, DoubleVec errors, DoubleVec c,
                                  hn::Vec<Elements<S>>& rounded) {
   const Doubles d;
+  // The sizes come first: one of them may be near the least number, and the other large.
+  const auto size = hn::Mul(hn::Set(d, *a_size), b_size);
   // Multiples of one power of two that are small enough were added exactly.
-  const auto all = hn::Mul(hn::Set(d, *a_size * block.exact * 0x1p-53), b_size);
+  const auto all = hn::Mul(size, hn::Set(d, block.exact * 0x1p-53));
   const auto exact = hn::Lt(all, hn::Mul(hn::Set(d, *a_low), b_low));
-  auto error = hn::Mul(hn::Set(d, *a_size * block.error), b_size);
+  auto error = hn::Mul(size, hn::Set(d, block.error));
   if constexpr (std::is_same_v<S, double>) {
     error = hn::Add(error, hn::Set(d, block.k * 0x1p-1073));  // of products that underflow
     two_sum(sum, errors, sum, errors);

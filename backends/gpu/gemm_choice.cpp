@@ -179,8 +179,8 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
          others;
 }
 
-/// What chains cost that groups write to memory and another launch adds: 3 µs and 16 bytes an
-/// element and group at 4 TB/s, in elements of C at full speed.
+/// The cost of chains that groups write to memory and another launch adds, in elements of C at full
+/// speed: 3 µs, and 16 bytes an element and group at 4 TB/s.
 double sharing_time(const Problem& p, int64_t parts) {
   constexpr double kLaunch = 7e5, kElement = 1;
   return (kLaunch + kElement * static_cast<double>(parts * p.m * p.n)) / static_cast<double>(p.k);

@@ -1,4 +1,4 @@
-// What the plans of exact products share: the bounds of rows and columns and the marks in the
+// The plans of exact products share this: the bounds of rows and columns and the marks in the
 // workspace (kernels/gemm/certain.h), the first launch that writes and clears them, the one that
 // adds chains if groups share k, and the last one, which computes what is marked. Only gemm's rows
 // include it.

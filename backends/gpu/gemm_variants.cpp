@@ -51,6 +51,8 @@ Group bounded_group(const Problem& p) {
 const char* bounded_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
   if (!trine_is_exact(&op)) return "is for numerics exact alone";
+  // Measured: a third of the conformance cases fail under PoCL 5 and none under PoCL 3.
+  if (request.target.is_pocl_since(4)) return "wrong under PoCL 5 (4 is untried); use the cpu";
   const char* why = refuse_tiles(request, bounded_group(Problem(op)));
   return why ? why : refuse_exact(request);
 }
@@ -264,8 +266,7 @@ constexpr Variant kVariants[] = {
 
 std::span<const Variant> gemm_variants() {
   static const auto ladder = [] {
-    std::array<Variant, kStudyRungs + kHopperRungs + kResiduesRungs + std::size(kVariants)>
-        all;
+    std::array<Variant, kStudyRungs + kHopperRungs + kResiduesRungs + std::size(kVariants)> all;
     const auto last = std::prev(std::end(kVariants));
     auto to = std::ranges::copy(gemm_study_variants(), all.begin()).out;
     to = std::copy(std::begin(kVariants), last, to);

@@ -133,7 +133,8 @@ struct Plan {
   }
 };
 
-/// Whose kernel a launch of a plan for `planned` is, and its values of that variant's macros.
+/// The variant that has the kernel of a launch of a plan for `planned`, and that variant's values
+/// of its macros.
 struct Specialization {
   const Variant& variant;
   const int* macro;

@@ -1,5 +1,5 @@
-// What exact products do in vectors: packing that measures the operands, the tile of pairs for f64,
-// and the rounding of sums where it is certain.
+// The parts of exact products that are vectors: packing that measures the operands, the tile of
+// pairs for f64, and the rounding of sums where it is certain.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -44,7 +44,7 @@ HWY_INLINE hn::Vec<Elements<S>> to_elements(DoubleVec v) {
   }
 }
 
-// Of each number the lowest bit, the largest power of two of which it is a multiple, as twice its
+// The lowest bit of each number, the largest power of two of which it is a multiple, as twice its
 // bits less one: so 0, a multiple of any, comes last.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> lowest_bit(D d, hn::Vec<D> v) {

@@ -106,7 +106,7 @@ struct ExactKernels : PanelShape {
   // Packs as Kernels' does, and takes the elements into the rows' sizes and lowest bits.
   void (*pack)(Matrix<const S> from, std::int64_t rows, std::int64_t k, int height, double* to,
                double* size, double* low);
-  // Of f32: the terms of an element as sums of three doubles in each of `narrow` lanes; false if
+  // For f32: the terms of an element as sums of three doubles in each of `narrow` lanes; false if
   // they need more.
   bool (*add_terms)(const Problem<float>& p, std::int64_t i, std::int64_t j, double* sums);
   // Rounds `rows` x `columns` sums from (i, j) of the block on, whose elements in C begin at `c`.

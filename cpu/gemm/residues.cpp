@@ -25,7 +25,7 @@ using tables::kModuli;
 constexpr int64_t kMostSteps = 1 << 16;  // of k
 constexpr int64_t kMostBytes = 1 << 24;  // of a modulus's A
 constexpr int64_t kChunkColumns = 512;
-// Of one thread, whose chunks are long, and of several, that all should have some.
+// The chunk of one thread is long; those of several are short, so that all have some.
 constexpr int64_t kLongChunk = 1024, kShortChunk = 256;
 // Behind a modulus's bytes, so that the lines of one element don't meet in a cache.
 constexpr int64_t kApart = 4096 + 64 * 21;

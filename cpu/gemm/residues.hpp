@@ -38,8 +38,8 @@ struct Moduli {
   tables::Recombination recombination;
 };
 
-// Of scaled rows or columns: their 2-norm, or more; that of what rounding to integers lost, or
-// more; and the power of two that undoes the scale.
+// Bounds of scaled rows or columns: their 2-norm, or more; the 2-norm of the losses by rounding to
+// integers, or more; and the power of two that undoes the scale.
 struct Bounds {
   double *norm, *lost, *unit;
 

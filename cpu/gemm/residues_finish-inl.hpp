@@ -118,7 +118,7 @@ void finish_with(const Moduli& moduli, const ResidueBlock& block, Bounds a, Boun
         const int64_t x = j + 8 * h;
         const auto valid =
             static_cast<__mmask8>(_bzhi_u32(0xff, unsigned(std::min<int64_t>(8, columns - x))));
-        // What scaling lost, and of what the pair may be off.
+        // The loss by scaling, and by how much the pair may be off.
         const __m512d unit = _mm512_mul_pd(a_unit, _mm512_loadu_pd(b.unit + x));
         __m512d bound = _mm512_mul_pd(_mm512_abs_pd(low[h]), _mm512_set1_pd(0x1p-52));
         bound = _mm512_fmadd_pd(a_lost, _mm512_loadu_pd(b.norm + x), bound);

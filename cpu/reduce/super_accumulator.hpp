@@ -53,8 +53,8 @@ class Accumulator {
     limb.high += static_cast<std::int64_t>(moved >> Limb::kHigh);
   }
 
-  // The limbs. The caller adds at most `terms` terms below 2^53 to those that weigh from 2^lowest to
-  // 2^highest.
+  // The limbs. The caller adds at most `terms` terms below 2^53 to those that weigh from 2^lowest
+  // to 2^highest.
   Limb* limbs_for(int lowest, int highest, std::uint32_t terms) {
     touch((lowest - kLowest) >> 5, (highest - kLowest) >> 5);
     if (adds_ + terms > kAddsBeforeCarry) carry();

@@ -37,7 +37,7 @@ DEVICE void copy_patch(const LOCAL_POINTER float* patch, long lanes, long steps,
     to[lane * k + l] = patch[lane * PITCH + l + l / EIGHT];
 }
 
-// Numbers as integers: 2^52 + x in (low, high). What was lost is added to the sums.
+// Numbers as integers: 2^52 + x in (low, high). The losses are added to the sums.
 DEVICE void round_eight(const LOCAL_POINTER float* v, double scale, uint* low, uint* high,
                         float* squares, float* sum) {
 #pragma unroll

@@ -21,7 +21,7 @@ constexpr Values kGraded[] = {Values::kUniform,  Values::kNearOne,     Values::k
                               Values::kGraded,   Values::kLoneHuge,    Values::kCancelModerate,
                               Values::kMirrored, Values::kProductTies, Values::kInverse};
 
-/// One product on one device, whose C is written anew for each way to compute it.
+/// One product on one device, whose C is written again for each way to compute it.
 class Product {
  public:
   Product(const Device& device, uint32_t dtype, Values values)

@@ -40,9 +40,7 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
 }
 
 /// Is each element rounded once? Products of i32 are exact modulo 2^32 in any case.
-bool is_exact(const Gemm& op) {
-  return op.numerics == Numerics::exact && op.a.dtype != Dtype::i32;
-}
+bool is_exact(const Gemm& op) { return op.numerics == Numerics::exact && op.a.dtype != Dtype::i32; }
 
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }

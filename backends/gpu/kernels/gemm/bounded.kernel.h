@@ -14,8 +14,8 @@
 // Elements of each panel that a work-item copies, and rows and columns of C that it has.
 #define EACH 4
 
-// What a work-item copies of an operand, EACH elements of a panel: its first one, as row or column
-// and step, and how far apart they are; in memory; in the panel. Neighbouring work-items read along
+// A work-item's share of an operand, EACH elements of a panel: its first one, as row or column and
+// step, and how far apart they are; in memory; in the panel. Neighbouring work-items read along
 // the operand's unit stride. Steps are SIDE + 1 apart in local memory, so that either way of
 // copying uses different banks.
 typedef struct Loader {

@@ -75,8 +75,8 @@ DEVICE double chain_error(const Bounds* b, int u, int v, double sum) {
   return row[1] * col[1] <= 0x1p53 ? 0.0 : b->slack * row[0] * col[0];
 }
 
-// Rounds alpha (acc ± error) + beta old; false where its ends don't round alike. What isn't finite
-// is right already: no chain of finite f32 overflows.
+// Rounds alpha (acc ± error) + beta old; false where its ends don't round alike. A chain that isn't
+// finite is right already: chains of finite f32 don't overflow.
 DEVICE bool round_chain(double acc, double error, float alpha, float beta, float old, int flags,
                         float* result) {
   double sum = acc, rest = 0.0;
@@ -117,7 +117,7 @@ DEVICE double power_above(double norm) {
   return as_double((as_ulong(norm) & 0x7ff0000000000000UL) + (2UL << 52));
 }
 
-// What `lo` has lost at most: k steps, and some more where chains were added up.
+// The most that `lo` has lost: by k steps, and some more where chains were added up.
 DEVICE double pair_loss(double base, long k) {
   const double steps = (double)k + 8.0;
   return base * (steps * steps * 0x1.00001p-105);

@@ -74,6 +74,7 @@ void forget_roofs() { known_roofs().clear(); }
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written, bool again) {
   std::map<std::string, Roof>& known = known_roofs();
   const bool arithmetic = rated_by_flops(problem);
+  if (arithmetic && problem.numerics != Numerics::reproducible) return {0, "flop/s", "fma"};
   const uint64_t result = operand_bytes(problem).back(), read = footprint(problem) - result;
   if (!on_host(device) || written == 0) written = result;
   const std::string memory = on_host(device) ? describe(problem.operation).memory_roof : "copy";

@@ -29,6 +29,11 @@ TEST(Roofs, EveryDeviceHasThem) {
     }
     problem.dtype = Dtype::i32;  // units for 8-bit integers are faster than multiply-adds
     EXPECT_EQ(roof_of(device, problem).value, 0);
+    problem.dtype = Dtype::f32;
+    for (const Numerics numerics : {Numerics::exact, Numerics::fast}) {
+      problem.numerics = numerics;
+      EXPECT_EQ(roof_of(device, problem).value, 0) << name(numerics);
+    }
   }
 }
 

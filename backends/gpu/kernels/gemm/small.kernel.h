@@ -91,8 +91,10 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
   for (int r = 0; r < ROWS; ++r)
 #pragma unroll
     for (int s = 0; s < COLS; ++s) acc[r][s] = 0;
-  MULTIPLY_BY_LAYOUT(multiply, acc, panels + row * LANE_OF(A_BY_LANES, PITCH),
-                     panels + PANEL + col * LANE_OF(B_BY_LANES, PITCH), depth);
+#define MULTIPLY(a_by_lanes, b_by_lanes)                   \
+  multiply(acc, panels + row * LANE_OF(A_BY_LANES, PITCH), \
+           panels + PANEL + col * LANE_OF(B_BY_LANES, PITCH), depth, a_by_lanes, b_by_lanes)
+  MULTIPLY_BY_LAYOUT;
   // A C of several columns has unit stride along its rows (gemm_problem.hpp). Without a product,
   // acc is the sum of nothing, and its factor is 1.
   c += c_offset + group_x() * c_batch + row * c_row + col;

@@ -25,8 +25,8 @@ bool on_host(const Device& device);
 /// that caches help both sides alike. Figures are kept for the run; `again` measures once more and
 /// keeps the higher: a machine that was busy the first time has a higher roof than it showed.
 /// Cores' arithmetic is then that of one core alone, times the cores: on a busy machine threads
-/// that start together don't run together. Exact and fast products have none: they may go over units
-/// that are faster than multiply-adds of their dtype.
+/// that start together don't run together. Exact and fast products have none: they may go over
+/// units that are faster than multiply-adds of their dtype.
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
              bool again = false);
 

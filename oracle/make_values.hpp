@@ -7,20 +7,21 @@
 
 #include "bits.hpp"
 #include "philox.hpp"
-#include "values.hpp"
 
 namespace trine::oracle {
+
+struct Fill;
 
 /// An element's place in its line.
 struct Place {
   int64_t line, position, length;
 };
 
-inline uint64_t line_hash(const Fill& how, int64_t line) {
-  return philox_bits(how.seed ^ 0x6c696e65, uint64_t(line));
+inline uint64_t line_hash(uint64_t seed, int64_t line) {
+  return philox_bits(seed ^ 0x6c696e65, uint64_t(line));
 }
-inline uint64_t element_bits(const Fill& how, const Place& at, int64_t position) {
-  return philox_bits(how.seed, uint64_t(at.line * at.length + position));
+inline uint64_t element_bits(uint64_t seed, const Place& at, int64_t position) {
+  return philox_bits(seed, uint64_t(at.line * at.length + position));
 }
 
 /// 0 … 30, each half as likely as the one before. Exact: a power of two becomes a float.

@@ -1,9 +1,10 @@
 // The value classes for products that are rounded once: each is hard for a way of computing such a
 // product, whatever rows and columns meet.
-#include "make_values.hpp"
-
 #include <algorithm>
 #include <iterator>
+
+#include "make_values.hpp"
+#include "values.hpp"
 
 namespace trine::oracle {
 namespace {
@@ -12,7 +13,10 @@ template <class T>
 class Product {
  public:
   Product(const Fill& how, const Place& at)
-      : how_(how), at_(at), right_(how.axis == TRINE_EACH_COLUMN), hash_(line_hash(how, at.line)) {}
+      : how_(how),
+        at_(at),
+        right_(how.axis == TRINE_EACH_COLUMN),
+        hash_(line_hash(how.seed, at.line)) {}
 
   T element() const {
     switch (how_.values) {
@@ -31,7 +35,7 @@ class Product {
   static constexpr bool kIsSingle = sizeof(T) == 4;
   static constexpr int kLarge = kIsSingle ? 60 : 500;
 
-  uint64_t own_bits() const { return element_bits(how_, at_, at_.position); }
+  uint64_t own_bits() const { return element_bits(how_.seed, at_, at_.position); }
   T sign() const { return (hash_ & 1) != 0 ? T(-1) : T(1); }
   int exponent() const { return int(hash_ >> 8 & 0xffffff) % (2 * kLarge + 1) - kLarge; }
 
@@ -56,7 +60,7 @@ class Product {
   T mirrored(int64_t p, int64_t length) const {
     using Bits = typename FloatBits<T>::Bits;
     const int64_t partner = length - 1 - p;
-    const uint64_t r = element_bits(how_, at_, std::min(p, partner));
+    const uint64_t r = element_bits(how_.seed, at_, std::min(p, partner));
     if (p == partner) return std::numeric_limits<T>::denorm_min() * T(int(r % 3) - 1);
     const bool is_brink = how_.values == Values::kBrink;
     const T value = is_brink ? Make<T>::within(r, {187, 4}, {1531, 4}) : Make<T>::moderate(r);

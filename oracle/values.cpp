@@ -131,8 +131,8 @@ template <class T>
 struct Structured {
   const Fill& how;
   Place at;
-  uint64_t hash = line_hash(how, at.line);
-  uint64_t random(int64_t position) const { return element_bits(how, at, position); }
+  uint64_t hash = line_hash(how.seed, at.line);
+  uint64_t random(int64_t position) const { return element_bits(how.seed, at, position); }
 
   T magnitude(uint64_t r, int64_t p, int64_t half) const {
     constexpr int64_t kSlowest = sizeof(T) == 4 ? 100 : 300, kBias = sizeof(T) == 4 ? 127 : 1023;

@@ -26,18 +26,18 @@
 #define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)
 #define COPY_B(loader, l) copy_steps(loader, l, b_row, B_BY_LANES)
 
-// Uses the macro MULTIPLY(a_by_lanes, b_by_lanes) for each layout with constants, so that each has
-// a loop of its own.
-#define MULTIPLY_BY_LAYOUT        \
-  do {                            \
-    if (A_BY_LANES && B_BY_LANES) \
-      MULTIPLY(true, true);       \
-    else if (A_BY_LANES)          \
-      MULTIPLY(true, false);      \
-    else if (B_BY_LANES)          \
-      MULTIPLY(false, true);      \
-    else                          \
-      MULTIPLY(false, false);     \
+// Uses the macro MULTIPLY_PANELS(a_by_lanes, b_by_lanes) for each layout with constants, so that
+// each has a loop of its own.
+#define MULTIPLY_BY_LAYOUT           \
+  do {                               \
+    if (A_BY_LANES && B_BY_LANES)    \
+      MULTIPLY_PANELS(true, true);   \
+    else if (A_BY_LANES)             \
+      MULTIPLY_PANELS(true, false);  \
+    else if (B_BY_LANES)             \
+      MULTIPLY_PANELS(false, true);  \
+    else                             \
+      MULTIPLY_PANELS(false, false); \
   } while (0)
 
 // An operand that is being copied: `height` lines of `width` elements. The group copies `at_once`

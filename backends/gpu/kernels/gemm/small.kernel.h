@@ -91,7 +91,7 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
   for (int r = 0; r < ROWS; ++r)
 #pragma unroll
     for (int s = 0; s < COLS; ++s) acc[r][s] = 0;
-#define MULTIPLY(a_by_lanes, b_by_lanes)                   \
+#define MULTIPLY_PANELS(a_by_lanes, b_by_lanes)            \
   multiply(acc, panels + row * LANE_OF(A_BY_LANES, PITCH), \
            panels + PANEL + col * LANE_OF(B_BY_LANES, PITCH), depth, a_by_lanes, b_by_lanes)
   MULTIPLY_BY_LAYOUT;

@@ -99,11 +99,11 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
     await_parts(PARTS - 1 - p);
     sync();
     const int begin = p * DEPTH, end = row - group < m ? min(depth, begin + DEPTH) : 0;
-#define MULTIPLY(a_by_lanes, b_by_lanes)                                                           \
+#define MULTIPLY_PANELS(a_by_lanes, b_by_lanes)                                                    \
   multiply_part(acc, a_at, b_at, begin, end, a_pitch, b_pitch, row - group + 8 < SIDE, a_by_lanes, \
                 b_by_lanes)
     MULTIPLY_BY_LAYOUT;
-#undef MULTIPLY
+#undef MULTIPLY_PANELS
   }
   // A C of several columns has unit stride along its rows (gemm_problem.hpp).
   c += c_offset + group_x() * c_batch + row * c_row + quarter * 2;
@@ -185,7 +185,7 @@ KERNEL_BOUNDED(tensor_small_runs, THREADS, 1, SIDE <= 32 ? 384 / SIDE : 1)(GEMM_
   for (int j = 0; j < BLOCKS; ++j) acc[j][0] = acc[j][1] = acc[j][2] = acc[j][3] = 0;
   const int a_pitch = (int)(A_BY_LANES ? k : m), b_pitch = (int)(B_BY_LANES ? k : n);
   const int left = row < m ? depth : 0;  // a warp below C helps to copy and to store
-#define MULTIPLY(a_by_lanes, b_by_lanes)                                                  \
+#define MULTIPLY_PANELS(a_by_lanes, b_by_lanes)                                           \
   multiply_runs(acc, a_panel + head_of(a) + row * LANE_OF(A_BY_LANES, a_pitch),           \
                 b_panel + head_of(b), left, a_pitch, b_pitch, group, quarter, a_by_lanes, \
                 b_by_lanes)

@@ -66,7 +66,7 @@ struct Lowest {
   }
   // About the norm of what rounding loses for a scaled norm of at most `largest`.
   double lost(double largest) const {
-    if (squares == 0) return 0;
+    if (squares == 0 || !std::isfinite(squares)) return 0;
     const int unit = -std::ilogb(largest / std::sqrt(squares));
     int count = 0;
     for (int q = 0; q < std::min(unit + kLowest, kCount); ++q) count += counts[q];

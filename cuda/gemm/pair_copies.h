@@ -1,6 +1,15 @@
-// Copies into the local memory of a pair of groups, which begin on their own and which barriers
-// count, and what tensor cores that a warp group feeds from local memory have in common.
+// Copies into the stages of a pair of groups' local memory, which begin on their own and which
+// barriers count, and the words that all tensor cores need which a warp group feeds from there. The
+// includer says STAGES, their number, STAGED, the type of their elements, and MULTIPLIERS, the
+// work-items of a group that multiply.
 #pragma once
+
+// Up to 90 registers of an instruction.
+#define TEN(x, d) x(d##0) x(d##1) x(d##2) x(d##3) x(d##4) x(d##5) x(d##6) x(d##7) x(d##8) x(d##9)
+#define ONE_TO_89(x)                                                                             \
+  x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) TEN(x, 1) TEN(x, 2) TEN(x, 3) TEN(x, 4) TEN(x, 5) \
+      TEN(x, 6) TEN(x, 7) TEN(x, 8)
+#define NAMED(i) ", %" #i
 
 DEVICE void before_multiply() { __asm__ volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 DEVICE void commit_multiply() {
@@ -57,3 +66,25 @@ DEVICE void sync_pair() {
 }
 // Accesses to memory by ordinary instructions come before those by such copies.
 DEVICE void before_copies() { __asm__ volatile("fence.proxy.async;" : : : "memory"); }
+
+// The stages of a group, and where a warp is among them. A copying work-item arrives at a stage's
+// barrier `full`, all multiplying warps of both groups at `empty`.
+typedef struct Stages {
+  STAGED* memory;
+  Barrier *full, *empty;
+  int index;
+  uint parity;
+} Stages;
+DEVICE void next_stage(Stages* s) {
+  if (++s->index == STAGES) s->index = 0, s->parity ^= 1;
+}
+DEVICE void start_stages(const Stages* s) {
+  for (int i = 0; i < STAGES; ++i) {
+    start_barrier(&s->full[i], 1);
+    start_barrier(&s->empty[i], 2 * MULTIPLIERS / 32);
+  }
+}
+// The other group may arrive at the barriers that this work-item has started.
+DEVICE void publish_barriers() {
+  __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}

@@ -5,10 +5,12 @@
 // group a work-item copies, two warp groups multiply 64x256.
 #pragma once
 #include "barrier.h"
-#include "pair_copies.h"
 #include "residue_round.h"
 
 enum { STAGES = 4, STAGE_BYTES = 3 * BLOCK, MULTIPLIERS = 256, COPIERS = 128 };
+#define STAGED uchar
+#include "pair_copies.h"
+
 enum { COPIER_REGISTERS = 56, MULTIPLIER_REGISTERS = 224, SUMS = 128 /* of a work-item */ };
 enum { BAND_PAIRS = 4 /* tiles of C for two groups that go down before going right */ };
 // Blocks of k whose products of int8 a sum can hold: below 2^30, where `reduced` is exact.
@@ -22,12 +24,9 @@ DEVICE ulong operand_at(uint address) {
 }
 #define STEP_ON 2 /* 32 steps of k of such a descriptor */
 
-#define TEN(x, d) x(d##0) x(d##1) x(d##2) x(d##3) x(d##4) x(d##5) x(d##6) x(d##7) x(d##8) x(d##9)
-#define NAMES(x)                                                                                 \
-  x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) TEN(x, 1) TEN(x, 2) TEN(x, 3) TEN(x, 4) TEN(x, 5) \
-      TEN(x, 6) TEN(x, 7) TEN(x, 8) TEN(x, 9) TEN(x, 10) TEN(x, 11) x(120) x(121) x(122) x(123)  \
-          x(124) x(125) x(126) x(127)
-#define NAMED(i) ", %" #i
+#define NAMES(x) \
+  ONE_TO_89(x)   \
+  TEN(x, 9) TEN(x, 10) TEN(x, 11) x(120) x(121) x(122) x(123) x(124) x(125) x(126) x(127)
 #define BOUND(i) , "+r"(acc[i])
 
 // Begins, for a warp group, acc(64 x 256) = a(64 x 32) b(32 x 256), or += if `add`.
@@ -64,17 +63,6 @@ DEVICE Work work_of(int w, int rows, int cols, int batch) {
   return work;
 }
 
-// The stages of both groups' local memory, and where a warp is among them.
-typedef struct Stages {
-  uchar* blocks;
-  Barrier *full, *empty;
-  int index;
-  uint parity;
-} Stages;
-DEVICE void next_stage(Stages* s) {
-  if (++s->index == STAGES) s->index = 0, s->parity ^= 1;
-}
-
 // The copying work-item brings the group's rows of A and its half of B's columns.
 DEVICE void copy_work(Stages* s, const GLOBAL uchar* a, const GLOBAL uchar* b, int blocks,
                       int rank) {
@@ -82,7 +70,7 @@ DEVICE void copy_work(Stages* s, const GLOBAL uchar* a, const GLOBAL uchar* b, i
     Barrier* const full = &s->full[s->index];
     wait_for(&s->empty[s->index], s->parity ^ 1);
     arrive_and_expect(full, STAGE_BYTES);
-    uchar* const to = s->blocks + s->index * STAGE_BYTES;
+    uchar* const to = s->memory + s->index * STAGE_BYTES;
     copy_block(to, a, BLOCK, full);
     copy_to_both(to + (1 + rank) * BLOCK, b, BLOCK, full);
     next_stage(s);
@@ -98,7 +86,7 @@ DEVICE void reduce_sums(int* acc, int modulus, int magic) {
 // acc = a tile's sums modulo m.
 DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magic, int warp,
                           int lane) {
-  const uint first_stage = local_address(s->blocks);
+  const uint first_stage = local_address(s->memory);
   for (int done = 0; done < blocks; done += SUMMED_BLOCKS) {
     const int end = blocks - done < SUMMED_BLOCKS ? blocks - done : SUMMED_BLOCKS;
     int before = 0;

@@ -220,11 +220,8 @@ KERNEL_OF_PAIRS(residues_product, MULTIPLIERS + COPIERS)
   // The swizzle goes by the address.
   Stages stages = {arena + (1024 - local_address(arena) % 1024) % 1024, full, empty, 0, 0};
   if (local_x() == 0) {
-    for (int i = 0; i < STAGES; ++i) {
-      start_barrier(&full[i], 1);
-      start_barrier(&empty[i], 2 * MULTIPLIERS / 32);
-    }
-    __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+    start_stages(&stages);
+    publish_barriers();
   }
   sync_pair();
   if (local_x() >= MULTIPLIERS) {

@@ -99,6 +99,7 @@ KERNEL_OF(three_tf32_split, SPLITTERS, 1)
                 TILE_M, (int)(lane % TILE_M), blocks - block);
 }
 
+#define STAGED float
 #include "warp_group.h"
 
 // --- Products ------------------------------------------------------------------------------------
@@ -150,24 +151,10 @@ DEVICE void await_flag(GLOBAL uint* flag) {
   *flag = 0;
 }
 
-// The stages of both groups' local memory, and where a warp is among them.
-typedef struct Stages {
-  float* panels;
-  Barrier *full, *empty;
-  int index;
-  uint parity;
-} Stages;
-DEVICE void next_stage(Stages* s) {
-  if (++s->index == STAGES) s->index = 0, s->parity ^= 1;
-}
-
-DEVICE void start_barriers(Stages* s, Barrier* stored) {
-  for (int i = 0; i < STAGES; ++i) {
-    start_barrier(&s->full[i], 1);
-    start_barrier(&s->empty[i], 2 * MULTIPLIERS / 32);
-  }
+DEVICE void start_barriers(const Stages* s, Barrier* stored) {
+  start_stages(s);
   start_barrier(stored, 2 * MULTIPLIERS / 32);
-  __asm__ volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+  publish_barriers();
 }
 
 // The copying work-item brings the group's rows of A and its half of B's columns, chunk after
@@ -191,7 +178,7 @@ DEVICE void copy_chunks(Stages s, Barrier* stored, const GLOBAL float* a, long a
       Barrier* const full = &s.full[s.index];
       wait_for(&s.empty[s.index], s.parity ^ 1);
       arrive_and_expect(full, STAGE * 4);
-      float* const to = s.panels + s.index * STAGE;
+      float* const to = s.memory + s.index * STAGE;
       copy_block(to, from_a, BLOCK(TILE_M) * 4, full);
       copy_to_both(to + BLOCK(TILE_M) + rank * (BLOCK(TILE_N) / 2), from_b, BLOCK(TILE_N) / 2 * 4,
                    full);
@@ -221,7 +208,7 @@ DEVICE void begin_stage(float* acc, uint stage, int warp, bool first) {
 // sums = a warp's sums over the blocks of `chunk`; `acc` is where the tensor cores add.
 DEVICE void multiply_chunk(Stages* s, const Chunk* chunk, float* acc, float* sums, int warp,
                            int lane) {
-  const uint first_stage = local_address(s->panels);
+  const uint first_stage = local_address(s->memory);
 #pragma unroll
   for (int i = 0; i < SUMS; ++i) sums[i] = 0;
   for (int done = chunk->first; done < chunk->end; done += SUMMED) {
@@ -311,7 +298,7 @@ DEVICE void multiply_chunks(GEMM_ARGUMENTS, Stages s, Barrier* stored, GLOBAL fl
     }
     // All have read the last stages.
     __asm__ volatile("bar.sync 1, %0;" : : "n"((int)MULTIPLIERS) : "memory");
-    store_rows(GEMM_PASSED, sums, s.panels + warp * 16 * PITCH, chunk.tile, group % 2, warp, lane);
+    store_rows(GEMM_PASSED, sums, s.memory + warp * 16 * PITCH, chunk.tile, group % 2, warp, lane);
     before_copies();
     sync_warp();
     give_back(stored, lane);

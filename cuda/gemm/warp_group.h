@@ -12,11 +12,7 @@ DEVICE ulong operand_at(uint address) {
 #define STEP_ON 16 /* 8 steps of k, 256 bytes, of such a descriptor */
 
 #define SUMS (TILE_N / 2) /* of a work-item */
-#define TEN(x, d) x(d##0) x(d##1) x(d##2) x(d##3) x(d##4) x(d##5) x(d##6) x(d##7) x(d##8) x(d##9)
-#define NAMES(x)                                                                                 \
-  x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) TEN(x, 1) TEN(x, 2) TEN(x, 3) TEN(x, 4) TEN(x, 5) \
-      TEN(x, 6) TEN(x, 7) TEN(x, 8) x(90) x(91) x(92) x(93) x(94) x(95)
-#define NAMED(i) ", %" #i
+#define NAMES(x) ONE_TO_89(x) x(90) x(91) x(92) x(93) x(94) x(95)
 #define BOUND(i) , "+f"(acc[i])
 
 // Begins, for a warp group, acc(64 x 192) = a(64 x 8) b(8 x 192), or += if `add`.

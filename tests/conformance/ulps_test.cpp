@@ -57,8 +57,9 @@ class Product {
 };
 
 TEST(ulps, exact_products_are_off_by_half_of_one_at_most) {
-  for (const Facts& facts : devices()) {
-    const Device device = open(facts.id);
+  for (const Facts& found : devices()) {
+    const Device device = open(found.id);
+    const Facts facts = device.facts();  // its arithmetic is known once it is open
     for (const uint32_t dtype : {TRINE_F32, TRINE_F64}) {
       if ((facts.capabilities & TRINE_CAN_REPRODUCE) == 0) continue;
       if ((facts.capabilities & TRINE_CAN_F64) == 0) continue;
@@ -69,9 +70,13 @@ TEST(ulps, exact_products_are_off_by_half_of_one_at_most) {
         const auto record = [&](const std::string& way, double ulps) {
           RecordProperty(where + way, oracle::digits(ulps, 3));
         };
-        const double exact = product.most_ulps(Numerics::exact);
-        EXPECT_LE(exact, 0.5) << where;
-        record("exact", exact);
+        try {
+          const double exact = product.most_ulps(Numerics::exact);
+          EXPECT_LE(exact, 0.5) << where;
+          record("exact", exact);
+        } catch (const Error& error) {  // PoCL from version 4 on refuses
+          EXPECT_NE(std::string(error.what()).find("PoCL"), std::string::npos) << error.what();
+        }
         record("reproducible", product.most_ulps(Numerics::reproducible));
         record("fast", product.most_ulps(Numerics::fast));
         for (const RungInfo& rung : device.rungs(Operation::gemm))

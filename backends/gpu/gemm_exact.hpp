@@ -117,7 +117,6 @@ inline uint64_t exact_workspace(const Request& request, int64_t parts) {
   return TRINE_CONTROL_BYTES +
          static_cast<uint64_t>(ExactSpace(op, nullptr, parts).end) * sizeof(double);
 }
-inline uint64_t exact_workspace(const Request& request) { return exact_workspace(request, 1); }
 
 /// Why a call's bounds and marks don't fit.
 inline const char* refuse_exact(const Request& request, int64_t parts = 1) {

@@ -51,7 +51,7 @@ struct Layout {
   }
 };
 
-// An element's share of a vector: how often its lowest bit is 2^(q - kLowest).
+// A row or column: its squares, and how many of its elements have the lowest bit 2^(q - kLowest).
 struct Lowest {
   static constexpr int kLowest = 149, kCount = 278;
   double squares = 0;

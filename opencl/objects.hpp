@@ -59,8 +59,9 @@ class Context : public kit::Allocated {
   Context(Device& device, HeldContext native) : device_(device), native_(std::move(native)) {}
 
   cl_context native() const { return native_.get(); }
-  /// The specialization of the variant's file with these macro values.
-  Program& program(const gpu::Variant& variant, const int* macro);
+  /// The specialization of the variant's file with these macro values, for the queue of this
+  /// number.
+  Program& program(const gpu::Variant& variant, const int* macro, int queue);
 
  private:
   bool build_from_binary(Program& program, const CacheKey& key);
@@ -188,6 +189,7 @@ struct Queue final : trine_queue {
   cl_int enqueue_box(const trine_copy& copy);
 
   const bool profiled_, ours_;
+  const int number_;           // a queue with programs of its own: see queue.cpp
   bool has_new_work_ = false;  // since the last wait or marker
   HeldEvent idle_marker_;
   kit::Vector<Kernel> kernels_;

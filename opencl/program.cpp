@@ -43,11 +43,13 @@ kit::String defines_of(const Device& device, const gpu::Variant& variant, const 
 
 }  // namespace
 
-Program& Context::program(const gpu::Variant& variant, const int* macro) {
+Program& Context::program(const gpu::Variant& variant, const int* macro, int queue) {
   const kit::String defines = defines_of(device_, variant, macro);
   // Without -w PoCL prints how many warnings there are on the program's stderr.
   kit::String options("-cl-std=CL1.2 -w");
   if (variant.options) options.append(" ").append(variant.options);
+  // The driver tells programs apart by what is left of them without comments, and by their options.
+  if (queue > 0) options.append(" -DQUEUE=").append(std::to_string(queue).c_str());
   std::lock_guard lock(mutex_);
   for (const auto& known : programs_) {
     if (std::strcmp(known->file, variant.file) == 0 && known->defines == defines &&

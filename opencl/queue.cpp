@@ -1,4 +1,5 @@
 // Queues: in order, one cl_command_queue each, with kernels of their own.
+#include <atomic>
 #include <cstring>
 
 #include "backends/gpu/specialization.hpp"
@@ -8,6 +9,21 @@ namespace trine::opencl {
 namespace {
 
 cl_mem memory_of(const void* handle) { return static_cast<cl_mem>(const_cast<void*>(handle)); }
+
+// PoCL before 6.0 counts the commands that run a kernel, and ends the process where it counts
+// wrong: a command that is over gives back the first entry of its kernel and group size, which need
+// not be the one that its grid chose. Four queues with one program do that within seconds. So each
+// queue there has programs of its own, by a number that no other queue of the process has.
+constexpr int kNumbers = 256;  // queues beyond them share the last
+constinit std::atomic<bool> taken[kNumbers];
+
+int take_number() {
+  int number = 0;
+  while (number < kNumbers - 1 && taken[number].exchange(true)) ++number;
+  return number;
+}
+
+void give_back(cl_event, cl_int, void* number) { *static_cast<std::atomic<bool>*>(number) = false; }
 
 /// Where a pitched range begins, as OpenCL's rectangles want it.
 struct Origin {
@@ -26,11 +42,21 @@ Queue::Queue(Device& on, std::unique_ptr<Context> its_context, HeldQueue native_
       context(guest ? *guest : *on.context),
       queue(held.get()),
       profiled_(is_profiled),
-      ours_(is_ours) {}
+      ours_(is_ours),
+      number_(on.keeps_programs ? take_number() : 0) {}
 
 // Giving it back doesn't wait; what is in flight keeps its objects alive.
 Queue::~Queue() {
-  if (!gpu::is_forked()) driver().clFlush(queue);
+  if (gpu::is_forked()) return;
+  if (device_.keeps_programs) {  // its number is free when its last work is over
+    auto& number = taken[number_];
+    cl_event last = nullptr;
+    driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &last);
+    const HeldEvent held_last(last);
+    if (!last || driver().clSetEventCallback(last, CL_COMPLETE, give_back, &number) != CL_SUCCESS)
+      number = false;
+  }
+  driver().clFlush(queue);
 }
 
 void Queue::flush() { device_.check(driver().clFlush(queue), "clFlush"); }
@@ -171,7 +197,7 @@ cl_kernel Queue::kernel_of(const gpu::Specialization& wanted, int entry) {
     if (k.variant == &variant && k.specialization == specialization && k.entry == entry)
       return k.kernel.get();
   }
-  Program& program = context.program(variant, macro);
+  Program& program = context.program(variant, macro, number_);
   cl_int code = CL_SUCCESS;
   HeldKernel kernel(driver().clCreateKernel(
       program.program.get(), variant.kernels()[static_cast<std::size_t>(entry)], &code));

@@ -5,6 +5,8 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 
+#include <thread>
+
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -215,6 +217,38 @@ TEST_F(OpenclProgram, IsRefusedMemoryOfAnotherContext) {
   float wanted = 0;
   for (const float value : values) wanted += value;
   EXPECT_EQ(read<float>(result), std::vector<float>{wanted});
+}
+
+// PoCL before 6.0 ended a program of these threads within a second.
+TEST(OpenclQueues, EightRunOneKernelOverEverWiderGrids) {
+  Device device;
+  try {
+    device = open("opencl:0");
+  } catch (const Error& error) {
+    ASSERT_FALSE(is_required("opencl")) << error.what();
+    GTEST_SKIP() << error.what();
+  }
+  constexpr int64_t kRows = 64, kCalls = 100, kWider = 64;
+  std::vector<std::thread> threads;
+  threads.reserve(8);
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      const uint64_t bytes = kRows * kCalls * kWider * 4;
+      const Buffer in(device, bytes), out(device, bytes);
+      for (const char* rung : {"naive", "shared", "vector"}) {
+        Queue queue(device);
+        for (int64_t call = 1; call <= kCalls; ++call) {
+          const int64_t cols = call * kWider;
+          run(queue,
+              Transpose{row_major(in, Dtype::f32, kRows, cols),
+                        row_major(out, Dtype::f32, cols, kRows)},
+              rung);
+          if (call % 2 == 0 && call < kCalls) queue.wait();
+        }  // it is given back with work in flight
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

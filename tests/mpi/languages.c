@@ -66,10 +66,12 @@ static int transpose(uint32_t dtype, const Piece* a, const Piece* b) {
   return trine_mpi_transpose(&from, &to, MPI_COMM_WORLD, &on_cpu);
 }
 static int gemm(uint32_t dtype, double alpha, const Piece* a, const Piece* b, double beta,
-                const Piece* c) {
+                const Piece* c, const char* numerics) {
   const trine_mpi_matrix_t of_a = matrix_of(dtype, a), of_b = matrix_of(dtype, b);
   const trine_mpi_matrix_t of_c = matrix_of(dtype, c);
-  return trine_mpi_gemm(alpha, &of_a, &of_b, beta, &of_c, MPI_COMM_WORLD, &on_cpu);
+  trine_options_t options = on_cpu;
+  if (trine_parse_numerics(numerics, &options.numerics) != TRINE_OK) options.numerics = 99;
+  return trine_mpi_gemm(alpha, &of_a, &of_b, beta, &of_c, MPI_COMM_WORLD, &options);
 }
 static int local_shape(const trine_mpi_distribution_t* distribution, int64_t* rows, int64_t* cols) {
   trine_mpi_matrix_t matrix;
@@ -87,7 +89,7 @@ int fortran_reduce(const char*, uint32_t, int64_t, void*, void*, int, int);
 int fortran_merge(uint64_t*, int, int);
 int fortran_fields(const char*, uint32_t, int64_t, int64_t, int64_t, void*, void*, void*, void*);
 int fortran_transpose(uint32_t, const Piece*, const Piece*);
-int fortran_gemm(uint32_t, double, const Piece*, const Piece*, double, const Piece*);
+int fortran_gemm(uint32_t, double, const Piece*, const Piece*, double, const Piece*, const char*);
 int fortran_local_shape(const trine_mpi_distribution_t*, int64_t*, int64_t*);
 
 const Language in_fortran = {fortran_result,    fortran_reduce, fortran_merge,      fortran_fields,

@@ -255,10 +255,11 @@ contains
     end if
   end function
 
-  integer(c_int) function fortran_gemm(dtype, alpha, a, b, beta, c) bind(c) result(stat)
+  integer(c_int) function fortran_gemm(dtype, alpha, a, b, beta, c, numerics) bind(c) result(stat)
     integer(c_int32_t), value :: dtype
     real(c_double), value :: alpha, beta
     type(piece), intent(in) :: a, b, c
+    character(kind=c_char), intent(in) :: numerics(*)
     real(real32), pointer :: s(:, :), t(:, :), u(:, :)
     real(real64), pointer :: x(:, :), y(:, :), z(:, :)
     if (dtype == 1) then
@@ -266,13 +267,15 @@ contains
       call c_f_pointer(b%data, t, [b%leading_dimension, b%cols])
       call c_f_pointer(c%data, u, [c%leading_dimension, c%cols])
       call trine_mpi_gemm(s(:a%rows, :), a%distribution, t(:b%rows, :), b%distribution, &
-        u(:c%rows, :), c%distribution, MPI_COMM_WORLD, alpha, beta, 'cpu', stat)
+        u(:c%rows, :), c%distribution, MPI_COMM_WORLD, alpha, beta, 'cpu', stat, &
+        numerics=text(numerics))
     else
       call c_f_pointer(a%data, x, [a%leading_dimension, a%cols])
       call c_f_pointer(b%data, y, [b%leading_dimension, b%cols])
       call c_f_pointer(c%data, z, [c%leading_dimension, c%cols])
       call trine_mpi_gemm(x(:a%rows, :), a%distribution, y(:b%rows, :), b%distribution, &
-        z(:c%rows, :), c%distribution, MPI_COMM_WORLD%mpi_val, alpha, beta, 'cpu', stat)
+        z(:c%rows, :), c%distribution, MPI_COMM_WORLD%mpi_val, alpha, beta, 'cpu', stat, &
+        numerics=text(numerics))
     end if
   end function
 

@@ -31,8 +31,9 @@ typedef struct Language {
   int (*fields)(const char* function, uint32_t dtype, int64_t length, int64_t count,
                 int64_t leading_dimension, void* values, void* weights, void* mask, void* results);
   int (*transpose)(uint32_t dtype, const Piece* a, const Piece* b);
+  /* numerics: a word; one that there isn't becomes a number that there isn't, in C. */
   int (*gemm)(uint32_t dtype, double alpha, const Piece* a, const Piece* b, double beta,
-              const Piece* c);
+              const Piece* c, const char* numerics);
   /* The extents of this rank's part. */
   int (*local_shape)(const trine_mpi_distribution_t* distribution, int64_t* rows, int64_t* cols);
 } Language;

@@ -250,7 +250,7 @@ void check_matrices(const Language& in, uint64_t seed) {
   Part<T> expected(a);
   trine::mpi::gemm(-2, a.matrix(kDtype), a.matrix(kDtype), 1, expected.matrix(kDtype),
                    MPI_COMM_WORLD, on_cpu);
-  EXPECT_EQ(in.gemm(uint32_t(kDtype), -2, &from, &from, 1, &product), TRINE_OK)
+  EXPECT_EQ(in.gemm(uint32_t(kDtype), -2, &from, &from, 1, &product, "reproducible"), TRINE_OK)
       << trine_last_error();
   EXPECT_EQ(c.memory, expected.memory);
   cases += 2;
@@ -261,6 +261,52 @@ TEST_P(Languages, Matrices) {
     check_matrices<float>(language(), seed);
     check_matrices<double>(language(), seed);
   }
+}
+
+/// One device's bits, in an example in which a sum that is rounded at each step has others.
+template <class T>
+void check_exact_product(const Language& in, uint64_t seed) {
+  const auto from = make<T>(Values::like, seed, 30 * 30);
+  const auto product = [&](trine::Numerics numerics) {
+    auto c = from;
+    trine::gemm(30, 30, 30, T(-2), from.data(), from.data(), T(1), c.data(),
+                {.device = "cpu", .numerics = numerics});
+    return c;
+  };
+  const auto exact = product(trine::Numerics::exact);
+  EXPECT_NE(exact, product(trine::Numerics::reproducible));
+
+  const Distribution d = distribution(seed, 30, 30);
+  Part<T> a(d, Layout::columns, from), c(d, Layout::wide_columns, from);
+  const Piece factor = piece_of(a), to = piece_of(c);
+  EXPECT_EQ(in.gemm(uint32_t(trine::dtype_of<T>), -2, &factor, &factor, 1, &to, "exact"), TRINE_OK)
+      << trine_last_error();
+  EXPECT_EQ(c.memory, Part<T>(d, Layout::wide_columns, exact).memory);
+  ++cases;
+}
+
+TEST_P(Languages, ExactProductsOnAnyGrid) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    check_exact_product<float>(language(), seed);
+    check_exact_product<double>(language(), seed);
+  }
+}
+
+TEST_P(Languages, NumericsThatThereAreNot) {
+  const int last = size() - 1;
+  Part<double> a({.rows = 4, .cols = 4, .grid_rows = size()}, Layout::columns,
+                 make<double>(Values::like, 1, 16));
+  Part<double> c(a);
+  const Piece factor = piece_of(a), to = piece_of(c);
+  EXPECT_THAT(sentence_of_all([&] {
+                return language().gemm(TRINE_F64, 1, &factor, &factor, 0, &to,
+                                       rank() == last ? "exactly" : "exact");
+              }),
+              testing::AllOf(HasSubstr("On rank " + std::to_string(last) + ": "),
+                             HasSubstr(GetParam() == &in_c
+                                           ? "asked for as 'reproducible', 'fast' or 'exact', not"
+                                           : "No numerics is called 'exactly'")));
+  EXPECT_EQ(c.memory, a.memory);
 }
 
 /// The last rank is wrong; nothing is written.

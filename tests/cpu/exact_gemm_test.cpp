@@ -213,6 +213,31 @@ TEST_P(CpuExactGemm, blocks_of_residues) {
           oracle::name_of(values));
 }
 
+// Each row and column is one large byte again and again. So sums grow until a reduction in f32 is
+// wrong, unless there was one before.
+TEST(CpuResidues, are_reduced_before_their_sums_are_too_large) {
+  const auto* const kernels = gemm::residue_kernels(gemm::lacks_tiles() == nullptr);
+  if (kernels == nullptr) GTEST_SKIP() << "no vectors for residues";
+  constexpr std::int64_t kSide = gemm::kSide, kMost = 1 << 16;
+  alignas(64) static std::int8_t a[kSide * kMost], b[kSide * kMost];
+  alignas(64) static std::int8_t c[gemm::tables::MOST][kSide][kSide];
+  const auto byte_of = [](std::int64_t i) { return static_cast<int>(i < 16 ? 127 - i : i - 144); };
+  for (std::int64_t x = 0; x < kSide * kMost; ++x) {
+    a[x] = static_cast<std::int8_t>(byte_of(x / gemm::kDeep % kSide));
+    b[x] = static_cast<std::int8_t>(byte_of(x / 1024 % 2 * 16 + x / 4 % 16));
+  }
+  const gemm::Moduli moduli(gemm::tables::MOST);
+  for (const std::int64_t depth : {std::int64_t{3136}, kMost}) {
+    kernels->multiply(moduli, {{a, 0}, {b, 0}, {c[0][0], sizeof c[0]}, 1, 1, depth});
+    for (int q = 0; q < moduli.count; ++q)
+      for (std::int64_t i = 0; i < kSide; ++i)
+        for (std::int64_t j = 0; j < kSide; ++j)
+          EXPECT_EQ((depth * byte_of(i) * byte_of(j) - c[q][i][j]) % gemm::tables::kModuli[q], 0)
+              << gemm::tables::kModuli[q] << ": " << depth << " times " << byte_of(i) << " * "
+              << byte_of(j);
+  }
+}
+
 // Sums that the bound leaves open are taken from the terms.
 TEST_P(CpuExactGemm, sums_that_cancel_to_little) {
   for (const std::uint32_t dtype : {TRINE_F32, TRINE_F64})

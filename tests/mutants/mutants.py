@@ -54,6 +54,8 @@ MUTANTS = [
      "pack<S>({from.at(0, x), from.row_stride", "pack<S>({from.at(0, 0), from.row_stride"),
     ("cpu_gemm_exact_infinity_times_zero", "cpu", "test_cpu_gemm", "cpu/reduce/super_accumulator.hpp",
      "return note_special(factor * other.sign());", "return note_special(factor);"),
+    ("cpu_gemm_exact_residues_of_253_reduced_late", "cpu", "test_cpu_gemm", "cpu/gemm/residues.cpp",
+     "m == 253 ? 16 : 32", "32"),
     ("cpu_gemm_ikj_keeps_partials", "cpu", "gemm", "cpu/gemm/ikj.cpp",
      "begin_row(p, i, 0, p.n, chains);", ""),
     ("cpu_gemm_blocked_keeps_partials", "cpu", "gemm", "cpu/gemm/blocked.cpp",

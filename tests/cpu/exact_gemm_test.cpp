@@ -168,7 +168,7 @@ void check_ties(std::uint32_t dtype, T u) {  // u: half a unit in the last place
     sums_of<T>(dtype, k, tiny, 0, T(0), {{tiny, -tiny}}, "less than nothing");
     sums_of<T>(dtype, k, least, 0, T(0), {{1, 1 / least}, {u, 1 / least}, {tiny, tiny}},
                "a hair above a tie, by a small alpha");
-    sums_of<T>(dtype, k, 1 + 2 * u, 0, T(0), {{1 + 2 * u, 1}, {u, 1 + u}}, "alpha's tail");
+    sums_of<T>(dtype, k, 1 + 2 * u, 0, T(0), {{1 - u, 1}, {2 * u, u}}, "alpha's tail");
     sums_of<T>(dtype, k, T(1) / T(3), T(1) / T(3), T(-3), {{3, 1}, {u, tiny}}, "what alpha left");
     sums_of<T>(dtype, k, 1, 0, T(0), {{1, 1}, {tiny, tiny}, {1, -1}}, "all but a hair");
     sums_of<T>(dtype, k, -1, 0, T(0), {{1, 1}, {tiny, tiny}, {1, -1}}, "less than a hair");

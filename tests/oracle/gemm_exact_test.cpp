@@ -2,14 +2,12 @@
 // infinities, NaN, and the ends of the range.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "gemm_reference.hpp"
 #include "mpfr_sum.hpp"
-#include "oracle/bits.hpp"
-#include "oracle/operation.hpp"
 
 namespace trine::oracle {
 namespace {
@@ -21,11 +19,6 @@ trine_gemm planned(uint32_t dtype, int64_t m, int64_t n, int64_t k, double alpha
   auto g = std::get<trine_gemm>(plan_gemm(dtype, m, n, k, alpha, beta));
   g.numerics = TRINE_EXACT;
   return g;
-}
-
-template <class T>
-T at(const trine_view& v, int64_t i, int64_t j) {
-  return load<T>(origin(v) + element_offset(v, sizeof(T), 0, i, j));
 }
 
 template <class T>
@@ -49,23 +42,7 @@ void compare_with_mpfr(trine_gemm plan, Values values, uint64_t seed) {
   SCOPED_TRACE(title(host.op) + " " + name_of(values));
   fill(host.op, values, seed);
   const trine_gemm g = std::get<trine_gemm>(host.op);
-  std::vector<T> expected;
-  for (int64_t i = 0; i < g.c.rows; ++i)
-    for (int64_t j = 0; j < g.c.cols; ++j) expected.push_back(by_mpfr<T>(g, i, j));
-  trine_view view = dense_rows(g.c.rows, g.c.cols);
-  view.memory = expected.data();
-
-  const std::vector<Position> samples = sample_positions(g.c, 20, seed);
-  std::vector<T> sampled(samples.size());
-  reference_at(g, samples, sampled.data());
-  for (size_t s = 0; s < samples.size(); ++s) {
-    const T whole = expected[size_t(samples[s].row * g.c.cols + samples[s].col)];
-    using Bits = typename FloatBits<T>::Bits;
-    EXPECT_TRUE(std::bit_cast<Bits>(whole) == std::bit_cast<Bits>(sampled[s]) || whole != whole);
-  }
-  reference(host.op);
-  const Difference d = compare(g.dtype, view, g.c);
-  EXPECT_TRUE(d.none()) << d.sentence();
+  compare_references<T>(host, seed, [&](int64_t i, int64_t j) { return by_mpfr<T>(g, i, j); });
 }
 
 /// Any of a dtype's values may be a scalar: powers of two, others, those at the ends, no numbers.
@@ -195,20 +172,6 @@ TEST(gemm_exact, is_off_by_half_a_last_place_at_most) {
   EXPECT_EQ(ulps(float(kNan)), kInfinity);
   b[1] = b[2] = 0, b[0] = 0;
   EXPECT_EQ(ulps(0x1p-149f), 1);
-}
-
-TEST(gemm_exact, takes_any_strides_and_batches) {
-  trine_gemm g = planned(TRINE_F64, 9, 35, 4, 0.1, -0.1);
-  g.a = dense_rows(9, 4, 3), g.b = dense_rows(4, 35, 3), g.c = dense_rows(9, 35, 3);
-  HostOperation rows{Operation(g)};
-  g.a = dense_columns(9, 4, 3), g.b = dense_columns(4, 35, 3), g.c = dense_columns(9, 35, 3);
-  HostOperation columns{Operation(g)};
-  fill(rows.op, Values::kWide, 7), fill(columns.op, Values::kWide, 7);
-  reference(rows.op), reference(columns.op);
-  const Difference d =
-      compare(TRINE_F64, std::get<trine_gemm>(rows.op).c, std::get<trine_gemm>(columns.op).c);
-  EXPECT_EQ(d.compared, 9 * 35 * 3);
-  EXPECT_TRUE(d.none()) << d.sentence();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -11,6 +12,19 @@
 #include "backends/abi.h"
 
 namespace faults {
+
+/// A GPU that there isn't, with all that a rung may need.
+inline trine_device_facts gpu() {
+  trine_device_facts facts{};
+  facts.kind = TRINE_DEVICE_GPU;
+  facts.capabilities = ~uint64_t{0};
+  facts.compute_units = 132;
+  facts.max_group_threads = 1024;
+  facts.local_memory_bytes = 48 << 10;
+  facts.max_buffer_bytes = uint64_t{1} << 40;
+  std::snprintf(facts.driver, sizeof facts.driver, "NVIDIA CUDA, driver 580.159.04");
+  return facts;
+}
 
 /// Host services: counts what is alive, fails the Nth allocation (once, or from then on).
 struct Host {

@@ -12,6 +12,7 @@
 
 #include "backends/gpu/gemm_exact.hpp"
 #include "backends/gpu/kernels/gemm/residue_tables.h"
+#include "tests/faults/abi_objects.hpp"
 
 namespace {
 
@@ -130,19 +131,11 @@ TEST(Residues, MultiplicationDividesSums) {
 
 struct Asked {
   const Variant& variant = gemm_residues_variants()[0];
-  trine_device_facts facts{};
+  trine_device_facts facts = faults::gpu();
   trine_selection selection{};
   Target target{kCuda, &facts};
 
-  explicit Asked(int32_t moduli = 0) {
-    facts.kind = TRINE_DEVICE_GPU;
-    facts.capabilities = ~uint64_t{0};
-    facts.compute_units = 132;
-    facts.max_group_threads = 1024;
-    facts.local_memory_bytes = 48 << 10;
-    facts.max_buffer_bytes = uint64_t{1} << 37;
-    selection.values[0] = moduli;
-  }
+  explicit Asked(int32_t moduli = 0) { selection.values[0] = moduli; }
   std::string refusal(const trine_gemm& op) const {
     const trine_call call{sizeof call, TRINE_GEMM, &op};
     const char* reason = reason_against(variant, {target, selection, call, nullptr});

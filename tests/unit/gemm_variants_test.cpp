@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,23 +11,13 @@
 #include "backends/gpu/gemm_launch.hpp"
 #include "backends/gpu/gemm_tiles.hpp"
 #include "backends/gpu/specialization.hpp"
+#include "tests/faults/abi_objects.hpp"
 
 namespace {
 
+using faults::gpu;
 using ::testing::HasSubstr;
 using namespace trine::gpu;
-
-trine_device_facts gpu() {
-  trine_device_facts facts{};
-  facts.kind = TRINE_DEVICE_GPU;
-  facts.capabilities = ~uint64_t{0};
-  facts.compute_units = 132;
-  facts.max_group_threads = 1024;
-  facts.local_memory_bytes = 48 << 10;
-  facts.max_buffer_bytes = uint64_t{1} << 40;
-  std::snprintf(facts.driver, sizeof facts.driver, "NVIDIA CUDA, driver 580.159.04");
-  return facts;
-}
 
 trine_gemm gemm_of(uint32_t dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
   trine_gemm op{};

@@ -17,11 +17,9 @@ struct Device {
   explicit Device(uint32_t kind, const char* driver, uint64_t capabilities = ~uint64_t{0}) {
     facts.kind = kind;
     facts.capabilities = capabilities;
-    facts.compute_units = 132;
-    facts.max_group_threads = 1024;
     std::snprintf(facts.driver, sizeof facts.driver, "%s", driver);
   }
-  trine_device_facts facts{};
+  trine_device_facts facts = faults::gpu();
 };
 
 trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t rows,

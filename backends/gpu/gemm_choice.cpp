@@ -214,11 +214,16 @@ bool prefers_residues(const Target& target, const trine_gemm& op, const Problem&
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const bool widens = trine_is_exact(&op);
   Preferred wishes;
+  if (target.backend == kOpencl && target.is_cpu() && widens) {
+    wishes.add(variant_named("private_exact"), 0,
+               "private_exact: on a CPU a work-item is a loop, chains of f64, rounded once");
+    return wishes;
+  }
   if (widens && op.dtype == TRINE_F64) {
     wishes.add(variant_named("bounded"), 0, "bounded: chains of pairs of f64, rounded once");
     return wishes;
   }
-  if (target.backend == kOpencl && target.is_cpu() && !widens) {
+  if (target.backend == kOpencl && target.is_cpu()) {
     wishes.add(variant_named("private_tile"), 0,
                "private_tile: on a CPU a work-item is a loop, vectors hold the tile");
     return wishes;

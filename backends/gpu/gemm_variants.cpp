@@ -52,7 +52,8 @@ const char* bounded_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
   if (!trine_is_exact(&op)) return "is for numerics exact alone";
   // Measured: a third of the conformance cases fail under PoCL 5 and none under PoCL 3.
-  if (request.target.is_pocl_since(4)) return "wrong under PoCL 5 (4 is untried); use the cpu";
+  if (request.target.is_pocl_since(4))
+    return "wrong under PoCL 5 (4 is untried); private_exact is for CPUs";
   const char* why = refuse_tiles(request, bounded_group(Problem(op)));
   return why ? why : refuse_exact(request);
 }
@@ -175,11 +176,11 @@ void small_plan(const Request& request, Plan& plan) {
   kSmall.plan(op, side_index(Problem(op)), plan);
 }
 
-// --- private_tile: for CPUs behind OpenCL --------------------------------------------------------
+// --- private_exact, private_tile: for CPUs behind OpenCL -----------------------------------------
 
 constexpr Macro kPrivateMacros[] = {{"T", kTypes}};
 
-/// HEIGHT x COLS of private_tile.cl.
+/// HEIGHT x COLS of private_exact.cl and private_tile.cl.
 Group private_group(const Request& request) {
   return {96, 256 / Problem(request.as<trine_gemm>()).element, 1};
 }
@@ -191,6 +192,12 @@ const char* private_refuses(const Request& request) {
 
 void private_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, private_group(request));
+}
+
+const char* private_exact_refuses(const Request& request) {
+  if (!request.target.is_cpu()) return "private_exact is for CPUs";
+  if (!trine_is_exact(&request.as<trine_gemm>())) return "is for numerics exact alone";
+  return refuse_tiles(request, private_group(request));
 }
 
 // --- The ladder ---------------------------------------------------------------------------------
@@ -249,6 +256,17 @@ constexpr Variant kVariants[] = {
      .refuses = small_refuses,
      .plan = small_plan,
      .begins_early = true},
+    {.name = "private_exact",
+     .operation = TRINE_GEMM,
+     .summary = "private_tile with sums whose errors are bounded; uncertain elements at once",
+     .requirement = "a CPU device, numerics exact, f64",
+     .default_for = "exact on CPUs",
+     .file = "gemm/private_exact",
+     .backends = kOpencl,
+     .macros = kBoundedMacros,
+     .refuses = private_exact_refuses,
+     .takes = TRINE_TAKES_EXACT,
+     .plan = private_plan},
     {.name = "private_tile",
      .operation = TRINE_GEMM,
      .summary = "one work-item per block of C, a tile of which is in vector registers",
@@ -267,12 +285,12 @@ constexpr Variant kVariants[] = {
 std::span<const Variant> gemm_variants() {
   static const auto ladder = [] {
     std::array<Variant, kStudyRungs + kHopperRungs + kResiduesRungs + std::size(kVariants)> all;
-    const auto last = std::prev(std::end(kVariants));
+    const auto for_cpus = std::prev(std::end(kVariants), 2);
     auto to = std::ranges::copy(gemm_study_variants(), all.begin()).out;
-    to = std::copy(std::begin(kVariants), last, to);
+    to = std::copy(std::begin(kVariants), for_cpus, to);
     to = std::ranges::copy(gemm_hopper_variants(), to).out;
     to = std::ranges::copy(gemm_residues_variants(), to).out;
-    *to = *last;
+    std::copy(for_cpus, std::end(kVariants), to);
     return all;
   }();
   return ladder;

@@ -50,5 +50,6 @@ set(TRINE_GPU_KERNELS
   gemm/tensor_small
   gemm/three_tf32
   gemm/residues
+  gemm/private_exact
   gemm/private_tile
 )

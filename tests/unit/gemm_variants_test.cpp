@@ -122,7 +122,7 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "bounded", "few_columns", "batched_small", "small", "warp_specialized",
-                   "tensor_specialized", "tensor_small", "private_tile"}));
+                   "tensor_specialized", "tensor_small", "private_exact", "private_tile"}));
 }
 
 int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
@@ -334,11 +334,12 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     if (rung == "residues") continue;  // gemm_residues_test.cpp
     Asked asked(TRINE_GEMM, rung);
     const uint32_t dtype = rung.starts_with("tensor") ? TRINE_F64 : TRINE_F32;
-    if (rung == "private_tile") asked.facts.kind = TRINE_DEVICE_CPU;
+    if (rung.starts_with("private")) asked.facts.kind = TRINE_DEVICE_CPU;
+    const bool exact = rung == "bounded" || rung == "private_exact";
     const auto batches = [&](int64_t batch) {
       trine_gemm op = gemm_of(dtype, 1, 1, 1, batch);
       op.a.batch_stride = op.b.batch_stride = 0;
-      if (rung == "bounded") op.numerics = TRINE_EXACT;
+      if (exact) op.numerics = TRINE_EXACT;
       return op;
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
@@ -347,7 +348,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
-    if (rung == "bounded") wide.numerics = TRINE_EXACT;
+    if (exact) wide.numerics = TRINE_EXACT;
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
       EXPECT_THAT(asked.refusal(op), HasSubstr(op.c.rows == 1            ? "2^31 - 1 work-groups"
                                                : rung == "batched_small" ? "small matrices"
@@ -890,7 +891,7 @@ TEST(GemmRows, OddRowsAreWeighedByTheFormThatTakesThem) {
 TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {
   trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
   for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
-    if (rung == "private_tile") continue;
+    if (rung.starts_with("private")) continue;
     op.numerics = TRINE_EXACT;
     const std::string exact = Asked(TRINE_GEMM, rung).refusal(op);
     EXPECT_EQ(exact.empty(),
@@ -910,8 +911,32 @@ TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {
   EXPECT_EQ(chosen(facts, op), "tensor_specialized");
   facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
   EXPECT_EQ(chosen(facts, op), "bounded");
-  facts.kind = TRINE_DEVICE_CPU;
-  EXPECT_EQ(chosen(facts, op), "bounded");
+}
+
+/// One launch without a workspace, under each PoCL.
+TEST(GemmRows, ExactProductsOnACpuAreForPrivateExact) {
+  Asked asked(TRINE_GEMM, "private_exact");
+  asked.facts.max_buffer_bytes = 0;
+  for (const uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+    trine_gemm op = gemm_of(dtype, 97, 65, 3000);
+    op.numerics = TRINE_EXACT;
+    for (const char* driver : {"3.1+debian", "4.0", "5.0-2build3"}) {
+      asked.facts.kind = TRINE_DEVICE_GPU;
+      EXPECT_THAT(asked.refusal(op), HasSubstr("for CPUs"));
+      asked.facts.kind = TRINE_DEVICE_CPU;
+      std::snprintf(asked.facts.driver, sizeof asked.facts.driver,
+                    "Portable Computing Language, driver %s", driver);
+      EXPECT_EQ(chosen(asked.facts, op), "private_exact") << driver;
+      EXPECT_EQ(asked.launch(op).grid[0], dtype == TRINE_F32 ? 4u : 6u);
+      Asked bounded(TRINE_GEMM, "bounded");
+      bounded.facts = asked.facts;
+      bounded.facts.max_buffer_bytes = uint64_t{1} << 40;
+      EXPECT_EQ(bounded.refusal(op) == "", driver[0] == '3') << driver;
+    }
+    EXPECT_EQ(asked.variant.workspace_bytes, nullptr);
+    op.numerics = TRINE_REPRODUCIBLE;
+    EXPECT_THAT(asked.refusal(op), HasSubstr("exact alone"));
+  }
 }
 
 /// The choice and the grid are f64's, as far as there are tiles; a stage has 32 steps of k, 4 or 8

@@ -6,33 +6,13 @@
 //   Neighbouring work-items read along k where that has unit stride, else along the rows: 8 of them
 //   read 32 bytes or more at once.
 #define PLAIN_READS
+#include "norm_of.h"
 #include "problem.h"
 
 #define ROWS 8
 #define SLICES 32
 #define THREADS 256
 #define AT_ONCE 4
-
-// The greatest power of two of which x, not 0, is a multiple. Without its last bit x is exact.
-DEVICE T unit_of(T x) {
-#if T_float
-  const uint bits = as_uint(x) & 0x7fffffffu;
-  return bits << 9 ? as_float(bits) - as_float(bits & (bits - 1u)) : as_float(bits);
-#else
-  const ulong bits = as_ulong(x) & 0x7fffffffffffffffUL;
-  return bits << 12 ? as_double(bits) - as_double(bits & (bits - 1UL)) : as_double(bits);
-#endif
-}
-
-// Squares of f64 may leave its range: a norm has a least value below which none falls, and where
-// the sum is too large there is no bound.
-DEVICE double norm_of(double squares) {
-#if T_double
-  if (!(squares <= 0x1p1000)) return as_double(0x7ff0000000000000UL);
-  if (squares < 0x1p-904) squares = 0x1p-904;
-#endif
-  return sqrt(squares) * 0x1.00001p0;
-}
 
 KERNEL_OF(norms, THREADS, 1)
 (const GLOBAL T* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL T* b,

@@ -1,0 +1,245 @@
+// Idea: an exact product on a CPU. A work-item computes HEIGHT x COLS of C as in `private_tile`,
+// but its panels become f64 on their way, and their squares add up to the norms of rows and columns
+// meanwhile. Each element is rounded once if its bound allows (certain.h); else the work-item
+// computes it at once (one_element.h). Sums of f32 are chains of f64, those of f64 chains of pairs.
+// It beats `bounded` on a CPU, because it has one launch and no barriers.
+// Requires: a CPU and f64. No sister in CUDA, which has no CPUs.
+//
+//   Chains of f32 end with each panel and are added up, because a bound grows with their steps. A
+//   pair must know the norms when it begins, so f64 walks k twice.
+//   The powers of two that an element left open may need are looked for only then.
+#define PLAIN_READS
+#define LANES 1
+#define WARPS 1
+#define OUTLINED DEVICE
+#include "norm_of.h"
+#include "one_element.h"
+
+#define COLS (256 / (int)sizeof(T))  // backends/gpu/gemm_variants.cpp has these two, too
+#define HEIGHT 96
+#define STEPS 128  // of k in a panel
+#define ROWS 6
+#ifdef __AVX512F__
+#define VECTORS (T_DOUBLE ? 2 : 4)
+#define SIDE 8  // lanes of a vector
+typedef double8 Words;
+#else
+#define VECTORS (T_DOUBLE ? 1 : 2)
+#define SIDE 4
+typedef double4 Words;
+#endif
+
+// The sums of a block of C; `rest` is the lower part of pairs.
+typedef struct Sums {
+  double high[HEIGHT][COLS] ALIGNED(64);
+#if T_double
+  double rest[HEIGHT][COLS] ALIGNED(64);
+#endif
+} Sums;
+
+// What certain.h wants to know of a row or column beside its norm.
+typedef struct Multiples {
+  double ratio;  // -1: nobody has looked for it
+  ulong mask;
+} Multiples;
+
+// ROWS rows of A by VECTORS vectors of the panel of B: `steps` steps of the sums from row i and
+// column j on.
+INLINED void multiply(double (*a)[STEPS], double (*b)[COLS], int steps, Sums* sums, int i, int j) {
+  Words acc[ROWS][VECTORS];
+#if T_double
+  Words rest[ROWS][VECTORS];
+#endif
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+#if T_double
+      acc[r][v] = *(Words*)&sums->high[i + r][j + v * SIDE];
+      rest[r][v] = *(Words*)&sums->rest[i + r][j + v * SIDE];
+#else
+      acc[r][v] = (Words)0.0;
+#endif
+    }
+  for (int l = 0; l < steps; ++l) {
+    Words y[VECTORS];
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) y[v] = *(Words*)&b[l][j + v * SIDE];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const Words x = (Words)a[r][l];
+#pragma unroll
+      for (int v = 0; v < VECTORS; ++v) {
+        const Words next = fma(x, y[v], acc[r][v]);
+#if T_double
+        rest[r][v] += fma(x, y[v], acc[r][v] - next);
+#endif
+        acc[r][v] = next;
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+#if T_double
+      *(Words*)&sums->high[i + r][j + v * SIDE] = acc[r][v];
+      *(Words*)&sums->rest[i + r][j + v * SIDE] = rest[r][v];
+#else
+      *(Words*)&sums->high[i + r][j + v * SIDE] += acc[r][v];
+#endif
+    }
+}
+
+// Copies columns of B and adds up their squares; those beyond its last one are zeros.
+DEVICE void widen_columns(const GLOBAL T* b, long b_row, long b_col, int steps, int cols,
+                          double (*panel)[COLS], double* squares) {
+  for (int l = 0; l < steps; ++l, b += b_row) {
+    if (b_col == 1 && cols == COLS)
+      for (int j = 0; j < COLS; ++j) panel[l][j] = (double)b[j];
+    else
+      for (int j = 0; j < COLS; ++j) panel[l][j] = j < cols ? (double)b[j * b_col] : 0.0;
+    for (int j = 0; j < COLS; ++j) squares[j] = fma(panel[l][j], panel[l][j], squares[j]);
+  }
+}
+
+// Copies ROWS rows of A, the last of `rows` again beyond it, and adds up their squares.
+DEVICE void widen_rows(const GLOBAL T* a, long a_row, long a_col, int steps, int rows,
+                       double (*panel)[STEPS], Words* squares) {
+  for (int r = 0; r < ROWS; ++r) {
+    const GLOBAL T* const row = a + min(r, rows - 1) * a_row;
+    if (a_col == 1 && steps == STEPS)
+      for (int l = 0; l < STEPS; ++l) panel[r][l] = (double)row[l];
+    else
+      for (int l = 0; l < STEPS; ++l) panel[r][l] = l < steps ? (double)row[l * a_col] : 0.0;
+    for (int l = 0; l < STEPS; l += SIDE) {
+      const Words x = *(Words*)&panel[r][l];
+      squares[r] = fma(x, x, squares[r]);
+    }
+  }
+}
+
+// Looks through a row or column, unless somebody has.
+DEVICE void look(Multiples* m, const GLOBAL T* x, long stride, long k, double norm) {
+  if (m->ratio != -1.0) return;
+  const long part = (k + 63) / 64;
+  ulong all = ~0UL;
+  m->mask = 0UL;
+  for (long first = 0, bit = 0; first < k; first += part, ++bit) {
+    const long end = min(first + part, k);
+    ulong least = ~0UL;  // of the units, less 1, so that zeros don't count
+    for (long l = first; l < end; ++l)
+      least = min(least, (ulong)AS_BITS(unit_of(x[l * stride])) - 1UL);
+    m->mask |= least != ~0UL ? 1UL << bit : 0UL;
+    all = min(all, least);
+  }
+  const double unit = all == ~0UL ? 0x1p100 : (double)OF_BITS(all + 1UL);
+  m->ratio = norm / unit * 0x1.00001p0;
+}
+
+// Rounds the sum of element (i, j) of the block; false where that isn't certain.
+DEVICE bool round_sum(const Sums* sums, int i, int j, double base, double error, T alpha, T beta,
+                      T old, int flags, T* result) {
+#if T_double
+  return round_pair(sums->high[i][j] - PAIR_BEGIN * base, sums->rest[i][j], error, alpha, beta, old,
+                    flags, result);
+#else
+  return round_chain(sums->high[i][j], error, alpha, beta, old, flags, result);
+#endif
+}
+
+KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
+  LOCAL uint low[WORDS * COPIES], high[WORDS * COPIES];
+  LOCAL uint scaled_low[SCALED_WORDS], scaled_high[SCALED_WORDS], special[1];
+  LOCAL double sum[1];
+  double a_panel[ROWS][STEPS] ALIGNED(64), b_panel[STEPS][COLS] ALIGNED(64);
+  double a_norm[HEIGHT], b_norm[COLS] ALIGNED(64), b_squares[COLS] ALIGNED(64);
+  Words a_squares[HEIGHT];
+  Multiples a_multiples[HEIGHT], b_multiples[COLS];
+  Sums sums;
+  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
+  const long i0 = (long)tile.row * HEIGHT, j0 = (long)tile.col * COLS;
+  const int rows = (int)min(m - i0, (long)HEIGHT), cols = (int)min(n - j0, (long)COLS);
+  a += a_offset + tile.batch * a_batch + i0 * a_row;
+  b += b_offset + tile.batch * b_batch + j0 * b_col;
+  c += c_offset + tile.batch * c_batch + i0 * c_row + j0 * c_col;
+  if (!(flags & MULTIPLY)) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) {
+        GLOBAL T* const to = c + i * c_row + j * c_col;
+        *to = scaled_alone(beta, flags & ADD_C ? *to : (T)0, flags);
+      }
+    return;
+  }
+
+  for (int i = 0; i < HEIGHT; ++i) {
+    a_squares[i] = (Words)0.0;
+    a_multiples[i].ratio = -1.0;
+    for (int j = 0; j < COLS; ++j) sums.high[i][j] = 0.0;
+  }
+  for (int j = 0; j < COLS; ++j) b_squares[j] = 0.0, b_multiples[j].ratio = -1.0;
+  for (int pass = T_DOUBLE ? 0 : 1; pass < 2; ++pass) {
+    for (long l = 0; l < k; l += STEPS) {
+      const int steps = (int)min(k - l, (long)STEPS);
+      widen_columns(b + l * b_row, b_row, b_col, steps, cols, b_panel, b_squares);
+      for (int i = 0; i < rows; i += ROWS) {
+        widen_rows(a + i * a_row + l * a_col, a_row, a_col, steps, rows - i, a_panel,
+                   a_squares + i);
+        for (int j = 0; pass == 1 && j < cols; j += VECTORS * SIDE)
+          multiply(a_panel, b_panel, steps, &sums, i, j);
+      }
+    }
+    if (T_DOUBLE && pass == 1) break;
+    for (int i = 0; i < HEIGHT; ++i) {
+      double squares = 0.0;
+      for (int e = 0; e < SIDE; ++e) squares += ((double*)&a_squares[i])[e];
+      a_norm[i] = norm_of(squares);
+    }
+    for (int j = 0; j < COLS; ++j) b_norm[j] = norm_of(b_squares[j]);
+#if T_double
+    for (int i = 0; i < HEIGHT; ++i)
+      for (int j = 0; j < COLS; ++j) {
+        sums.high[i][j] = PAIR_BEGIN * (power_above(a_norm[i]) * power_above(b_norm[j]));
+        sums.rest[i][j] = 0.0;
+      }
+#endif
+  }
+
+  Team team;
+  team.whole = false;
+  team.lane = 0, team.size = 1, team.copies = EACH;
+  team.low = low, team.high = high, team.flags = special, team.sums = sum;
+  team.scaled_low = scaled_low, team.scaled_high = scaled_high;
+  const double slack = (double)(STEPS + k / STEPS + 2) * 0x1.00001p-53;
+  for (int i = 0; i < rows; ++i) {
+    T old[COLS], result[COLS];
+    int certain[COLS];
+    for (int j = 0; j < COLS; ++j)
+      old[j] = flags & ADD_C && j < cols ? c[i * c_row + j * c_col] : (T)0;
+    for (int j = 0; j < COLS; ++j) {
+      const double base = T_DOUBLE ? power_above(a_norm[i]) * power_above(b_norm[j]) : 0.0;
+      const double error = T_DOUBLE ? pair_loss(base, k) : slack * a_norm[i] * b_norm[j];
+      certain[j] = round_sum(&sums, i, j, base, error, alpha, beta, old[j], flags, &result[j]);
+    }
+    for (int j = 0; j < cols; ++j) {
+      GLOBAL T* const to = c + i * c_row + j * c_col;
+      if (!certain[j]) {
+        Element e;
+        e.x = a + i * a_row, e.y = b + j * b_col, e.x_stride = a_col, e.y_stride = b_row, e.k = k;
+        e.alpha = alpha, e.beta = beta, e.old = old[j], e.flags = flags;
+        look(&a_multiples[i], e.x, a_col, k, a_norm[i]);
+        look(&b_multiples[j], e.y, b_row, k, b_norm[j]);
+        const double base = power_above(a_norm[i]) * power_above(b_norm[j]);
+        const double ratio = a_multiples[i].ratio * b_multiples[j].ratio;
+        const bool pairs_lose = !(ratio * ((double)k + 8.0) <= 0x1p101);
+        const bool loses = T_DOUBLE ? pairs_lose : !(ratio <= 0x1p53);
+        if (!((!loses || (a_multiples[i].mask & b_multiples[j].mask) == 0UL) &&
+              round_sum(&sums, i, j, base, 0.0, alpha, beta, old[j], flags, &result[j])))
+          result[j] = T_DOUBLE && pairs_lose
+                          ? element_of_words(&team, &e)
+                          : element_of(&team, &e, base, pairs_lose ? pair_loss(base, k) : 0.0);
+      }
+      *to = result[j];
+    }
+  }
+}

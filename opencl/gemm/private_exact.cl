@@ -37,7 +37,7 @@ typedef struct Sums {
 #endif
 } Sums;
 
-// What certain.h wants to know of a row or column beside its norm.
+// The facts of a row or column that certain.h asks for beside its norm.
 typedef struct Multiples {
   double ratio;  // -1: nobody has looked for it
   ulong mask;

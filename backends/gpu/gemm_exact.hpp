@@ -118,11 +118,18 @@ inline uint64_t exact_workspace(const Request& request, int64_t parts) {
          static_cast<uint64_t>(ExactSpace(op, nullptr, parts).end) * sizeof(double);
 }
 
-/// Why a call's bounds and marks don't fit.
+/// Why its elements have more terms than the words of one_element.h hold: a word of 64 bits takes a
+/// digit of 32 bits of each.
+inline const char* refuse_terms(const trine_gemm& op) {
+  return Problem(op).k > int64_t{1} << 31 ? "an exact sum has at most 2^31 terms" : nullptr;
+}
+
+/// Why a call's terms, bounds or marks don't fit.
 inline const char* refuse_exact(const Request& request, int64_t parts = 1) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   constexpr int64_t kMost = int64_t{1} << 31;
+  if (const char* why = refuse_terms(op)) return why;
   if (too_many_groups(divide_up(p.m, ExactSpace::kRows), 2, p.matrices(p.a)) ||
       too_many_groups(divide_up(p.n, ExactSpace::kRows), 2, p.matrices(p.b)) ||
       (p.n > 0 && p.m > (kMost << 8) / p.n / std::max<int64_t>(p.batch, 1)) ||

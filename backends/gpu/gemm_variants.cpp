@@ -197,7 +197,8 @@ void private_plan(const Request& request, Plan& plan) {
 const char* private_exact_refuses(const Request& request) {
   if (!request.target.is_cpu()) return "private_exact is for CPUs";
   if (!trine_is_exact(&request.as<trine_gemm>())) return "is for numerics exact alone";
-  return refuse_tiles(request, private_group(request));
+  const char* why = refuse_tiles(request, private_group(request));
+  return why ? why : refuse_terms(request.as<trine_gemm>());
 }
 
 // --- The ladder ---------------------------------------------------------------------------------

@@ -913,6 +913,22 @@ TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {
   EXPECT_EQ(chosen(facts, op), "bounded");
 }
 
+/// More terms than a word of a superaccumulator takes: steps that repeat need no memory.
+TEST(GemmRows, ExactSumsHaveUpTo2To31Terms) {
+  for (const char* rung : {"bounded", "tensor_specialized", "private_exact"}) {
+    Asked asked(TRINE_GEMM, rung);
+    if (rung[0] == 'p') asked.facts.kind = TRINE_DEVICE_CPU;
+    asked.facts.max_buffer_bytes = uint64_t{1} << 50;
+    const auto refusal = [&](int64_t k) {
+      trine_gemm op = gemm_of(TRINE_F32, 3, 3, k);
+      op.numerics = TRINE_EXACT;
+      return asked.refusal(op);
+    };
+    EXPECT_EQ(refusal(int64_t{1} << 31), "") << rung;
+    EXPECT_THAT(refusal((int64_t{1} << 31) + 1), HasSubstr("2^31 terms")) << rung;
+  }
+}
+
 /// One launch without a workspace, under each PoCL.
 TEST(GemmRows, ExactProductsOnACpuAreForPrivateExact) {
   Asked asked(TRINE_GEMM, "private_exact");

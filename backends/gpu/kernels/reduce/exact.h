@@ -133,8 +133,7 @@ DEVICE ulong folds_of(const Expansion* e, uint top, Folds* folds) {
   return (as_ulong(hi) | as_ulong(mid) | as_ulong(lo)) << 1;
 }
 
-// --- Numbers as integers
-// ---------------------------------------------------------------------------
+// --- Numbers as integers -------------------------------------------------------------------------
 
 // mantissa * 2^(position - 1074) with the sign of the bits; finite doubles only.
 DEVICE ulong mantissa_f64(ulong bits, int* position) {
@@ -150,11 +149,11 @@ DEVICE ulong mantissa_f32(uint bits, int* position) {
   return (ulong)((bits & 0x007fffffu) | (exponent ? 0x00800000u : 0u));
 }
 
-// --- The superaccumulator
-// ---------------------------------------------------------------------------- Word w weighs
-// 2^(base + 32 w) and is a signed 64-bit number in two halves of 32 bits, each added to by 32-bit
-// atomics (native on every device; 64-bit ones in local memory are loops). A word takes 2^30 digits
-// before it could overflow. `stride` is the distance between words.
+// --- The superaccumulator ------------------------------------------------------------------------
+// Word w weighs 2^(base + 32 w) and is a signed 64-bit number in two halves of 32 bits, each added
+// to by 32-bit atomics (native on every device; 64-bit ones in local memory are loops). A word
+// takes 2^31 digits of 32 bits before it could overflow; a product has one for each word. `stride`
+// is the distance between words.
 
 // Adds a signed 64-bit value to one word.
 DEVICE void word_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, ulong value) {

@@ -24,7 +24,6 @@ void plan(const Request& request, Plan& plan) {
 // --- naive, ilp4: one element a work-item, four of a column --------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
-constexpr const char* kFloats[] = {"float", "double"};
 constexpr Macro kFloatMacros[] = {{"T", kFloats}};
 
 Group naive_group(const Request&) { return {16, 16, 256, 0, 16}; }

@@ -188,7 +188,8 @@ double sharing_time(const Problem& p, int64_t parts) {
 
 /// Is `residues` faster than the tiles of f64? Both times are in picoseconds, from an H200: a
 /// product modulo a modulus costs little, residues cost memory traffic by elements of A, B and C,
-/// and the launches take 30 µs. Its workspace is at most an eighth of the largest buffer.
+/// and the launches take 30 µs. Its workspace, but for a copy of B, is at most an eighth of the
+/// largest buffer.
 bool prefers_residues(const Target& target, const trine_gemm& op, const Problem& p) {
   constexpr double kStart = 30e6, kStep = 0.0134, kChain = 0.037, kOperand = 6, kResult = 6;
   constexpr int64_t kTile = 256, kDepth = 128;

@@ -32,8 +32,7 @@ HWY_INLINE T chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
   return acc;
 }
 
-// alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is
-// invisible.
+// alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is invisible.
 template <class T>
 HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
   const T t = p.product ? p.alpha * (acc + T(0)) : T(0);

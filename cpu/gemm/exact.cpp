@@ -24,7 +24,7 @@ constexpr int64_t kApart = 256;
 template <class S>
 constexpr bool kPairs = std::is_same_v<S, double>;
 
-// Behind the panels lie the sums, of pairs also their errors, and the sizes and lowest bits.
+// Behind the panels are the sums, those of pairs with their errors, and the sizes and lowest bits.
 template <class S>
 Blocks exact_blocks(const Problem<S>& p, int64_t k_block) {
   const ExactKernels<S>& kernel = exact_kernels<S>();

@@ -1,7 +1,7 @@
-// Copies into the stages of a pair of groups' local memory, which begin on their own and which
-// barriers count, and the words that all tensor cores need which a warp group feeds from there. The
-// includer says STAGES, their number, STAGED, the type of their elements, and MULTIPLIERS, the
-// work-items of a group that multiply.
+// Two groups that multiply together: copies into the stages of both groups' local memory, which run
+// in the background and whose bytes barriers count, and the instructions around a multiplication
+// by a warp group, which reads its operands there. The includer defines STAGES, their number,
+// STAGED, the type of their elements, and MULTIPLIERS, the work-items of a group that multiply.
 #pragma once
 
 // Up to 90 registers of an instruction.

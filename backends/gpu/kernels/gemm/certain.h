@@ -140,7 +140,7 @@ DEVICE double rounded_pair(double high, double low) {
   return sum;
 }
 
-// Is the error of the product p of x and another number, not 0, exact (two_product)?
+// May the error (two_product) of p be inexact, the product of x and of a number that isn't 0?
 DEVICE bool may_underflow(double p, double x) { return fabs(p) < 0x1p-968 && x != 0.0; }
 
 // Rounds alpha (hi + lo ± error) + beta old; false where its ends don't round alike, or something

@@ -59,9 +59,9 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> lowest_bit(D d, hn::Vec<D> v) {
   return hn::Sub(hn::Add(low, low), one);
 }
 
-// The lowest bits of `steps` lines of `height` elements are taken into the rows' `low`.
+// Takes the lowest bits of a panel's elements, `steps` times `height`, into its rows' `low`.
 template <class S>
-HWY_INLINE void take_lowest_bits(const S* lines, int64_t steps, int height, double* low) {
+HWY_INLINE void take_lowest_bits(const S* panel, int64_t steps, int height, double* low) {
   const hn::ScalableTag<S> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
@@ -70,7 +70,7 @@ HWY_INLINE void take_lowest_bits(const S* lines, int64_t steps, int height, doub
     const auto mask = hn::FirstN(d, static_cast<size_t>(height - i));
     auto least = hn::Not(hn::Zero(du));
     for (int64_t s = 0; s < steps; ++s)
-      least = hn::Min(least, lowest_bit(d, load_lanes(d, mask, lines + s * height + i)));
+      least = hn::Min(least, lowest_bit(d, load_lanes(d, mask, panel + s * height + i)));
     least = hn::ShiftRight<1>(hn::Add(least, hn::Set(du, 1)));
     hn::Store(hn::BitCast(d, least), d, lowest);
     for (int r = 0; r < HWY_MIN(kLanes, height - i); ++r)

@@ -148,6 +148,42 @@ DEVICE bool round_sum(const Sums* sums, int i, int j, double base, double error,
 #endif
 }
 
+// Element (i, j) of the block, which its norms alone left open.
+INLINED T open_element(const Team* team, const Element* e, const Sums* sums, int i, int j,
+                       double a_norm, double b_norm, Multiples* row, Multiples* col) {
+  look(row, e->x, e->x_stride, e->k, a_norm);
+  look(col, e->y, e->y_stride, e->k, b_norm);
+  const double base = power_above(a_norm) * power_above(b_norm);
+  const double ratio = row->ratio * col->ratio;
+  const bool pairs_lose = !(ratio * ((double)e->k + 8.0) <= 0x1p101);
+  const bool loses = T_DOUBLE ? pairs_lose : !(ratio <= 0x1p53);
+  T result;
+  if ((!loses || (row->mask & col->mask) == 0UL) &&
+      round_sum(sums, i, j, base, 0.0, e->alpha, e->beta, e->old, e->flags, &result))
+    return result;
+  return T_DOUBLE && pairs_lose
+             ? element_of_words(team, e)
+             : element_of(team, e, base, pairs_lose ? pair_loss(base, e->k) : 0.0);
+}
+
+// The norms of the block, and with them the beginning of pairs.
+DEVICE void take_norms(const Words* a_squares, const double* b_squares, double* a_norm,
+                       double* b_norm, Sums* sums) {
+  for (int i = 0; i < HEIGHT; ++i) {
+    double squares = 0.0;
+    for (int e = 0; e < SIDE; ++e) squares += ((const double*)&a_squares[i])[e];
+    a_norm[i] = norm_of(squares);
+  }
+  for (int j = 0; j < COLS; ++j) b_norm[j] = norm_of(b_squares[j]);
+#if T_double
+  for (int i = 0; i < HEIGHT; ++i)
+    for (int j = 0; j < COLS; ++j) {
+      sums->high[i][j] = PAIR_BEGIN * (power_above(a_norm[i]) * power_above(b_norm[j]));
+      sums->rest[i][j] = 0.0;
+    }
+#endif
+}
+
 KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
   LOCAL uint low[WORDS * COPIES], high[WORDS * COPIES];
   LOCAL uint scaled_low[SCALED_WORDS], scaled_high[SCALED_WORDS], special[1];
@@ -189,20 +225,7 @@ KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
           multiply(a_panel, b_panel, steps, &sums, i, j);
       }
     }
-    if (T_DOUBLE && pass == 1) break;
-    for (int i = 0; i < HEIGHT; ++i) {
-      double squares = 0.0;
-      for (int e = 0; e < SIDE; ++e) squares += ((double*)&a_squares[i])[e];
-      a_norm[i] = norm_of(squares);
-    }
-    for (int j = 0; j < COLS; ++j) b_norm[j] = norm_of(b_squares[j]);
-#if T_double
-    for (int i = 0; i < HEIGHT; ++i)
-      for (int j = 0; j < COLS; ++j) {
-        sums.high[i][j] = PAIR_BEGIN * (power_above(a_norm[i]) * power_above(b_norm[j]));
-        sums.rest[i][j] = 0.0;
-      }
-#endif
+    if (!T_DOUBLE || pass == 0) take_norms(a_squares, b_squares, a_norm, b_norm, &sums);
   }
 
   Team team;
@@ -227,17 +250,8 @@ KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
         Element e;
         e.x = a + i * a_row, e.y = b + j * b_col, e.x_stride = a_col, e.y_stride = b_row, e.k = k;
         e.alpha = alpha, e.beta = beta, e.old = old[j], e.flags = flags;
-        look(&a_multiples[i], e.x, a_col, k, a_norm[i]);
-        look(&b_multiples[j], e.y, b_row, k, b_norm[j]);
-        const double base = power_above(a_norm[i]) * power_above(b_norm[j]);
-        const double ratio = a_multiples[i].ratio * b_multiples[j].ratio;
-        const bool pairs_lose = !(ratio * ((double)k + 8.0) <= 0x1p101);
-        const bool loses = T_DOUBLE ? pairs_lose : !(ratio <= 0x1p53);
-        if (!((!loses || (a_multiples[i].mask & b_multiples[j].mask) == 0UL) &&
-              round_sum(&sums, i, j, base, 0.0, alpha, beta, old[j], flags, &result[j])))
-          result[j] = T_DOUBLE && pairs_lose
-                          ? element_of_words(&team, &e)
-                          : element_of(&team, &e, base, pairs_lose ? pair_loss(base, k) : 0.0);
+        result[j] = open_element(&team, &e, &sums, i, j, a_norm[i], b_norm[j], &a_multiples[i],
+                                 &b_multiples[j]);
       }
       *to = result[j];
     }

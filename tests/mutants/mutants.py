@@ -257,7 +257,7 @@ MUTANTS = [
     ("opencl_gemm_private_exact_chain_without_bound", "opencl:0", "gemm", "opencl/gemm/private_exact.cl",
      ": slack * a_norm[i] * b_norm[j];", ": 0.0;"),
     ("opencl_gemm_private_exact_all_sums_are_of_zeros", "opencl:0", "gemm", "opencl/gemm/private_exact.cl",
-     "(a_multiples[i].mask & b_multiples[j].mask) == 0UL", "true"),
+     "(row->mask & col->mask) == 0UL", "true"),
     ("opencl_gemm_private_exact_unit_of_the_last_part", "opencl:0", "gemm", "opencl/gemm/private_exact.cl",
      "all = min(all, least);", "all = least;"),
     ("opencl_gemm_beta_zero_reads_c", "opencl:0", "gemm", "backends/gpu/kernels/gemm/problem.h",

@@ -9,8 +9,8 @@
 #include "reduce/shuffle.h"
 
 #define AT_ONCE 8
-// A warp's copies of a superaccumulator. The total of all copies holds 2^31 terms, to which the host
-// keeps k (refuse_terms in gemm_exact.hpp).
+// A warp's copies of a superaccumulator. The total of all copies holds 2^31 terms, to which the
+// host keeps k (refuse_terms in gemm_exact.hpp).
 #define EACH 4
 #define COPIES (WARPS * EACH)
 // The product's words times alpha, which weighs 2^ALPHA_BASE or a multiple.

@@ -235,7 +235,7 @@ TEST(OpenclQueues, EightRunOneKernelOverEverWiderGrids) {
     threads.emplace_back([&] {
       const uint64_t bytes = kRows * kCalls * kWider * 4;
       const Buffer in(device, bytes), out(device, bytes);
-      for (const char* rung : {"naive", "shared", "vector"}) {
+      for (const char* rung : {"naive", "shared", "work_item_tile"}) {
         Queue queue(device);
         for (int64_t call = 1; call <= kCalls; ++call) {
           const int64_t cols = call * kWider;

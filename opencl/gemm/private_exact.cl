@@ -14,11 +14,9 @@
 #define OUTLINED DEVICE
 #include "norm_of.h"
 #include "one_element.h"
+#define Panel double
+#include "private_block.h"
 
-#define COLS (256 / (int)sizeof(T))  // backends/gpu/gemm_variants.cpp has these two, too
-#define HEIGHT 96
-#define STEPS 128  // of k in a panel
-#define ROWS 6
 #ifdef __AVX512F__
 #define VECTORS (T_DOUBLE ? 2 : 4)
 #define SIDE 8  // lanes of a vector
@@ -91,16 +89,12 @@ INLINED void multiply(double (*a)[STEPS], double (*b)[COLS], int steps, Sums* su
     }
 }
 
-// Copies columns of B and adds up their squares; those beyond its last one are zeros.
+// Copies columns of B and adds up their squares.
 DEVICE void widen_columns(const GLOBAL T* b, long b_row, long b_col, int steps, int cols,
                           double (*panel)[COLS], double* squares) {
-  for (int l = 0; l < steps; ++l, b += b_row) {
-    if (b_col == 1 && cols == COLS)
-      for (int j = 0; j < COLS; ++j) panel[l][j] = (double)b[j];
-    else
-      for (int j = 0; j < COLS; ++j) panel[l][j] = j < cols ? (double)b[j * b_col] : 0.0;
+  copy_columns(b, b_row, b_col, steps, cols, panel);
+  for (int l = 0; l < steps; ++l)
     for (int j = 0; j < COLS; ++j) squares[j] = fma(panel[l][j], panel[l][j], squares[j]);
-  }
 }
 
 // Copies ROWS rows of A, the last of `rows` again beyond it, and adds up their squares.

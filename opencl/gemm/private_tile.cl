@@ -3,12 +3,9 @@
 // registers meanwhile. Between panels the chains wait in memory of the work-item.
 // It beats `register_tile` on a CPU, where barriers turn local tiles into loops over memory.
 // Requires: a CPU. No sister in CUDA, which has no CPUs.
-#include "problem.h"
+#define Panel T
+#include "private_block.h"
 
-#define COLS (256 / (int)sizeof(T))  // backends/gpu/gemm_variants.cpp has these two, too
-#define HEIGHT 96
-#define STEPS 128  // of k in a panel
-#define ROWS 6
 #ifdef __AVX512F__
 #define VECTORS 4
 #define SIDE (4 * WIDTH)  // lanes of a vector
@@ -59,17 +56,6 @@ INLINED void multiply(const GLOBAL T* const* row, long a_col, T (*panel)[COLS], 
     for (int v = 0; v < VECTORS; ++v) *(Words*)&part[i][v * SIDE] = acc[i][v];
 }
 
-// Copies columns of B; those beyond its last one are zeros.
-DEVICE void copy_panel(const GLOBAL T* b, long b_row, long b_col, int steps, int cols,
-                       T (*panel)[COLS]) {
-  for (int l = 0; l < steps; ++l, b += b_row) {
-    if (b_col == 1 && cols == COLS)
-      for (int j = 0; j < COLS; ++j) panel[l][j] = b[j];
-    else
-      for (int j = 0; j < COLS; ++j) panel[l][j] = j < cols ? b[j * b_col] : (T)0;
-  }
-}
-
 KERNEL_OF(private_tile, 1, 1)(GEMM_ARGUMENTS) {
   T panel[STEPS][COLS] ALIGNED(64), part[HEIGHT][COLS] ALIGNED(64);
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
@@ -83,7 +69,7 @@ KERNEL_OF(private_tile, 1, 1)(GEMM_ARGUMENTS) {
       part[i][j] = i < rows && j < cols ? begin(c + i * c_row + j * c_col, flags) : (T)0;
   for (long l = 0; flags & MULTIPLY && l < k; l += STEPS) {
     const int steps = (int)min(k - l, (long)STEPS);
-    copy_panel(b + l * b_row, b_row, b_col, steps, cols, panel);
+    copy_columns(b + l * b_row, b_row, b_col, steps, cols, panel);
     for (int i = 0; i < rows; i += ROWS) {
       const GLOBAL T* row[ROWS];  // the last one again beyond the last one
       for (int r = 0; r < ROWS; ++r) row[r] = a + min(i + r, rows - 1) * a_row + l * a_col;

@@ -120,7 +120,8 @@ class TestSweep(Program):
     def test_a_ladder_ends_with_the_built_in_choice_whatever_is_saved(self):
         self.tune()
         text = self.trine("ladder", *GEMM, "--size", "65x64x63", "--json", self.path("ladder.json"))
-        self.assertRegex(text, r"\nmicro_kernel\S* .*same bits, built-in\nrefused: cpu: rung residues .* exact products of f32 alone\.\n$")
+        self.assertRegex(text, r"\nmicro_kernel\S* .*same bits, built-in\n"
+                               r"refused: cpu: rung residues .* exact products of f32 alone\.\n$")
         built_in = {r["rung"] for r in self.load("ladder.json")["results"] if r.get("built_in")}
         self.assertEqual(built_in, {"micro_kernel"})
 

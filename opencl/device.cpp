@@ -13,7 +13,7 @@ Device::Device(int device_index)
   describe_device(device_index, facts);
   is_nvidia = target.has(TRINE_CAN_INLINE_PTX);
   if (is_nvidia) compute_capability = compute_capability_of(where.device);
-  keeps_programs = std::string_view(facts.driver).starts_with("Portable Computing Language,");
+  is_pocl = std::string_view(facts.driver).starts_with("Portable Computing Language,");
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(where.platform), 0};
   cl_int code = CL_SUCCESS;

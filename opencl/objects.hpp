@@ -132,9 +132,9 @@ struct Device final : trine_device {
   const Found where;
   bool is_nvidia = false;      // the driver's own stamps cost 11 us a launch there
   int compute_capability = 0;  // NVIDIA's: 90 is 9.0
-  // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once
-  // more, for work-groups of any size: half of what a first run took.
-  bool keeps_programs = false;
+  // It has a cache of its own, and asked for a program's binary compiles all its kernels once more,
+  // for work-groups of any size: half of what a first run took. See queue.cpp, too.
+  bool is_pocl = false;
   std::unique_ptr<Context> context;
   HeldQueue service;  // maps and unmaps; whether the device lives
   std::mutex service_mutex;

@@ -64,7 +64,7 @@ Program& Context::program(const gpu::Variant& variant, const int* macro, int que
   fresh->file = variant.file;
   fresh->defines = defines;
   fresh->options = options;
-  if (device_.keeps_programs) {
+  if (device_.is_pocl) {
     build_from_source(*fresh, text, source.size);
   } else {
     CacheKey key;
@@ -112,7 +112,7 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   code = build(program);
   // PoCL 3.1 gives up where another process builds the same program for the same folder: each takes
   // the other's file away.
-  if (code == CL_BUILD_PROGRAM_FAILURE && device_.keeps_programs) code = build(program);
+  if (code == CL_BUILD_PROGRAM_FAILURE && device_.is_pocl) code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
   if (device_.is_nvidia) retarget(program);
 }

@@ -12,8 +12,8 @@ cl_mem memory_of(const void* handle) { return static_cast<cl_mem>(const_cast<voi
 
 // PoCL before 6.0 counts the commands that run a kernel, and ends the process where it counts
 // wrong: a command that is over gives back the first entry of its kernel and group size, which need
-// not be the one that its grid chose. Four queues with one program do that within seconds. So each
-// queue there has programs of its own, by a number that no other queue of the process has.
+// not be the one that its grid chose. Four queues with one program do that within seconds. So under
+// any PoCL each queue has programs of its own, by a number that no other queue of the process has.
 constexpr int kNumbers = 256;  // queues beyond them share the last
 constinit std::atomic<bool> taken[kNumbers];
 
@@ -43,12 +43,12 @@ Queue::Queue(Device& on, std::unique_ptr<Context> its_context, HeldQueue native_
       queue(held.get()),
       profiled_(is_profiled),
       ours_(is_ours),
-      number_(on.keeps_programs ? take_number() : 0) {}
+      number_(on.is_pocl ? take_number() : 0) {}
 
 // Giving it back doesn't wait; what is in flight keeps its objects alive.
 Queue::~Queue() {
   if (gpu::is_forked()) return;
-  if (device_.keeps_programs) {  // its number is free when its last work is over
+  if (device_.is_pocl) {  // its number is free when its last work is over
     auto& number = taken[number_];
     cl_event last = nullptr;
     driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &last);

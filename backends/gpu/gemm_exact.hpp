@@ -20,43 +20,72 @@ inline int64_t exact_parts(const Problem& p, int64_t tiles, int64_t places) {
                              kMost);
 }
 
+/// The groups that share k in the first launch of an exact product: many enough to fill the device,
+/// if k is so large that it is worth the time in which groups find out which of them is the last.
+inline int64_t norm_splits(const Request& request, const Problem& p, int64_t blocks) {
+  constexpr int64_t kWorthwhile = 4096, kLeastSteps = 512, kMost = 32;
+  constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
+  if (p.k < kWorthwhile || blocks > kCounters || !request.target.has(TRINE_CAN_INLINE_PTX))
+    return 1;
+  return std::clamp<int64_t>(
+      std::min(4 * int64_t{request.target.facts->compute_units} / blocks, p.k / kLeastSteps), 1,
+      kMost);
+}
+
 /// Places in the workspace behind its control area, in doubles: the bounds of A's rows, those of
-/// B's columns, the marks, the masks, and the chains of groups that share k.
+/// B's columns, the marks, the masks, the parts of sums of squares and the chains of groups that
+/// share k.
 struct ExactSpace {
   Problem p;
-  int64_t steps, parts;  ///< of k, a group; groups
-  int64_t a_bounds, b_bounds, words, marks, masks, chains, end;
+  int64_t steps, parts;            ///< of k, a group of the product; groups
+  int64_t blocks;                  ///< of kRows rows or columns
+  int64_t mask_shift;              ///< a mask's bit is for 32 steps times two to the power of it
+  int64_t norm_steps, norm_parts;  ///< as `steps` and `parts`, for the first launch
+  int64_t a_bounds, b_bounds, words, marks, masks, squares, chains, end;
+  int64_t roundings;  ///< of an element's chains
 
-  explicit ExactSpace(const trine_gemm& op, const trine_workspace* workspace = nullptr,
-                      int64_t most_parts = 1)
-      : p(op),
+  /// `chain`: the steps after which a chain is added to others, 0: none is.
+  explicit ExactSpace(const Request& request, int64_t most_parts = 1, int64_t chain = 0)
+      : p(request.as<trine_gemm>()),
         steps(most_parts == 1 ? p.k : divide_up(divide_up(p.k, most_parts), 32) * 32),
         parts(most_parts == 1 ? 1 : divide_up(p.k, steps)),
-        a_bounds(workspace ? static_cast<int64_t>(workspace->offset + TRINE_CONTROL_BYTES) / 8 : 0),
-        b_bounds(a_bounds + 2 * p.m * p.matrices(p.a)),
-        words(divide_up(p.m * p.n * p.batch, 32)),
-        marks(b_bounds + 2 * p.n * p.matrices(p.b)),
-        masks(marks + divide_up(words + 1, 2)),
-        chains(masks + (marks - a_bounds) / 2),
-        end(chains + (parts == 1 ? 0 : parts * p.m * p.n)),
-        memory(workspace ? workspace->memory : nullptr) {}
+        blocks(a_blocks() * p.matrices(p.a) + b_blocks() * p.matrices(p.b)),
+        mask_shift(0) {
+    while ((p.k - 1) / 32 >> mask_shift > 63) ++mask_shift;
+    const int64_t splits = norm_splits(request, p, std::max<int64_t>(blocks, 1));
+    const int64_t least = std::max<int64_t>(256, int64_t{32} << mask_shift);
+    norm_steps = splits == 1 ? p.k : divide_up(divide_up(p.k, splits), least) * least;
+    norm_parts = splits == 1 ? 1 : divide_up(p.k, norm_steps);
+    const trine_workspace* workspace = request.workspace;
+    memory = workspace ? workspace->memory : nullptr;
+    a_bounds = workspace ? static_cast<int64_t>(workspace->offset + TRINE_CONTROL_BYTES) / 8 : 0;
+    b_bounds = a_bounds + 2 * p.m * p.matrices(p.a);
+    words = divide_up(p.m * p.n * p.batch, 32);
+    marks = b_bounds + 2 * p.n * p.matrices(p.b);
+    masks = marks + divide_up(words, 2);
+    squares = masks + (marks - a_bounds) / 2;
+    chains = squares + (norm_parts == 1 ? 0 : 3 * kRows * blocks * norm_parts);
+    end = chains + (parts == 1 ? 0 : parts * p.m * p.n);
+    roundings = chain == 0 ? steps : std::min(steps, chain) + divide_up(steps, chain);
+    roundings += parts;
+  }
 
   /// Writes the bounds and clears the marks.
   void add_norms(Plan& plan) const {
-    const int64_t a_parts = divide_up(p.m, kRows), b_parts = divide_up(p.n, kRows);
-    const int64_t a_groups = a_parts * p.matrices(p.a), b_groups = b_parts * p.matrices(p.b);
+    const int64_t a_groups = a_blocks() * p.matrices(p.a) * norm_parts;
     Launch& launch = plan.add(norms_variant(), type());
-    launch.grid[0] = static_cast<uint32_t>(a_groups + b_groups);
+    launch.grid[0] = static_cast<uint32_t>(blocks * norm_parts);
     launch.block[0] = 256;
     push_operand(launch, p.a);
     push_operand(launch, p.b);
     launch.i64(p.m).i64(p.n).i64(p.k);
-    launch.i32(static_cast<int32_t>(a_groups)).i32(static_cast<int32_t>(a_parts));
-    launch.i32(static_cast<int32_t>(b_parts));
-    launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(words + 1);
-    int32_t shift = 0;  // of k, so that it is below 64
-    while ((p.k - 1) >> shift > 63) ++shift;
-    launch.i64(masks).i32(shift);
+    launch.i32(static_cast<int32_t>(a_groups)).i32(static_cast<int32_t>(a_blocks()));
+    launch.i32(static_cast<int32_t>(b_blocks()));
+    // Chains that are added in the last launch leave no marks.
+    launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(parts == 1 ? words : 0);
+    launch.i64(masks).i32(static_cast<int32_t>(mask_shift));
+    launch.i32(static_cast<int32_t>(norm_parts)).i64(norm_steps).i64(squares);
+    launch.i64(a_bounds - TRINE_CONTROL_BYTES / 8);
   }
 
   /// The product of which a group's share is a matrix of the batch.
@@ -75,15 +104,17 @@ struct ExactSpace {
     launch.memory(memory).i64(a_bounds).i64(b_bounds);
     launch.i64(p.a.batch == 0 ? 0 : 2 * p.m).i64(p.b.batch == 0 ? 0 : 2 * p.n);
     launch.i64(stores_chains ? chains : marks).i64(masks);
-    launch.f64(static_cast<double>(steps + parts) * 0x1.00001p-53);
+    launch.f64(static_cast<double>(roundings) * 0x1.00001p-53);
   }
 
-  /// Adds the chains of groups that share k.
-  void add_chains(const trine_gemm& op, Plan& plan) const {
+  /// Adds the chains of groups that share k, and computes what then isn't certain.
+  void add_chains(const Request& request, Plan& plan) const {
+    constexpr int64_t kLeastElements = 64;
+    const int64_t most = 2 * int64_t{std::max(request.target.facts->compute_units, 1u)};
     Launch& launch = plan.add(add_chains_variant(), 0);
-    launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(divide_up(p.m * p.n, 256), 4096));
+    launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(p.m * p.n, kLeastElements), most));
     launch.block[0] = 256;
-    push_product(launch, op, p, parts, 0);
+    push_product(launch, request.as<trine_gemm>(), p, parts, 0);
     push(launch);
     launch.i64(chains);
   }
@@ -94,11 +125,14 @@ struct ExactSpace {
   void add_one_by_one(const Request& request, Plan& plan, int64_t copy = -1,
                       int64_t copied = -1) const {
     const bool warps = request.target.has(TRINE_CAN_INLINE_PTX);
-    const int64_t most = 8 * int64_t{std::max(request.target.facts->compute_units, 1u)};
+    // They are as many as are at work at once, but an odd number: marks of a row or column, powers
+    // of two apart, are then those of many groups.
+    const int64_t most =
+        (warps ? 4 : 32) * int64_t{std::max(request.target.facts->compute_units, 1u)};
     Launch& launch = plan.add(one_by_one_variant(), type());
     const auto& op = request.as<trine_gemm>();
     push_product(launch, op, p, 0, 0);
-    launch.grid[0] = static_cast<uint32_t>(std::min(words, warps ? most : 4 * most));
+    launch.grid[0] = static_cast<uint32_t>(std::min(words, most - 1));
     launch.block[0] = warps ? 128 : 1;
     push(launch);
     launch.i64(words).i64(copy).i64(copied);
@@ -107,6 +141,8 @@ struct ExactSpace {
   static constexpr int64_t kRows = 8;  // of a group of norms.kernel.h
 
  private:
+  int64_t a_blocks() const { return divide_up(p.m, kRows); }
+  int64_t b_blocks() const { return divide_up(p.n, kRows); }
   int type() const { return p.element == sizeof(float) ? 0 : 1; }
   void* memory;
 };
@@ -114,8 +150,8 @@ struct ExactSpace {
 inline uint64_t exact_workspace(const Request& request, int64_t parts) {
   const auto& op = request.as<trine_gemm>();
   if (!trine_is_exact(&op) || Problem(op).empty()) return 0;
-  return TRINE_CONTROL_BYTES +
-         static_cast<uint64_t>(ExactSpace(op, nullptr, parts).end) * sizeof(double);
+  const ExactSpace space(request, parts);
+  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(space.end - space.a_bounds) * sizeof(double);
 }
 
 /// Why its elements have more terms than the words of one_element.h hold: a word of 64 bits takes a
@@ -138,14 +174,16 @@ inline const char* refuse_exact(const Request& request, int64_t parts = 1) {
   return nullptr;
 }
 
-/// The launches of an exact product: those before and after the product's own.
+/// The launches of an exact product: those before and after the product's own. `parts` and `chain`
+/// are ExactSpace's; where groups share k, `add_product` adds their chains.
 template <class AddProduct>
-void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product, int64_t parts = 1) {
-  const ExactSpace space(request.as<trine_gemm>(), request.workspace, parts);
+void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product, int64_t parts = 1,
+                int64_t chain = 0) {
+  const ExactSpace space(request, parts, chain);
   if (space.p.empty()) return;
   if (space.p.multiply) space.add_norms(plan);
   add_product(space);
-  if (space.p.multiply) space.add_one_by_one(request, plan);
+  if (space.p.multiply && space.parts == 1) space.add_one_by_one(request, plan);
 }
 
 }  // namespace trine::gpu

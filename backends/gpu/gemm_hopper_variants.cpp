@@ -181,13 +181,13 @@ void tensor_plan(const Request& request, Plan& plan) {
     Launch& launch = add(space.product());
     space.push(launch, space.parts > 1);
     launch.i64(space.parts > 1 ? p.k : 0);
-    if (space.parts > 1) space.add_chains(op, plan);
+    if (space.parts > 1) space.add_chains(request, plan);
   };
   // As FUSED in tensor_specialized.kernel.h.
   const Group group = role_group<kTensorRung>(tile);
   const int64_t parts = tensor_parts(request);
   if (widens && group.tile_m * group.tile_n <= 4096 && parts == 1 && !p.empty())
-    add_exact(ExactSpace(op, request.workspace));
+    add_exact(ExactSpace(request));
   else if (widens)
     plan_exact(request, plan, add_exact, parts);
   else if (!p.empty())

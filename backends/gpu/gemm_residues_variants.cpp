@@ -38,7 +38,7 @@ struct ResiduesShape {
   int64_t patches, blocks_each;
 
   explicit ResiduesShape(const Request& request)
-      : space(request.as<trine_gemm>(), request.workspace),
+      : space(request),
         p(space.p),
         k(p.multiply ? p.k : 0),
         base(space.a_bounds * 8 + round_up((space.end - space.a_bounds) * 8, 256)),
@@ -118,7 +118,7 @@ void add_products(const Request& request, const ResiduesShape& shape, Plan& plan
   const int64_t own = shape.base / 8;
   add_kernel(request, shape, plan, kNorms, shape.norm_groups(), kWorkers)
       .i64((space.marks - own) * 8)
-      .i64(space.words + 1);
+      .i64(space.words);
   if (shape.moduli == 0)
     add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers)
         .i32(shape.may_copy() ? 1 : 0);

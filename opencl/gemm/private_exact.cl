@@ -156,7 +156,7 @@ INLINED T open_element(const Team* team, const Element* e, const Sums* sums, int
       round_sum(sums, i, j, base, 0.0, e->alpha, e->beta, e->old, e->flags, &result))
     return result;
   return T_DOUBLE && pairs_lose
-             ? element_of_words(team, e)
+             ? element_of_words(*team, *e)
              : element_of(team, e, base, pairs_lose ? pair_loss(base, e->k) : 0.0);
 }
 

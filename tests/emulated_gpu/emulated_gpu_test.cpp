@@ -147,16 +147,21 @@ class EmulatedGpu : public testing::Test {
 };
 
 /// Calls that random ones hardly make: few columns without gaps, long products, dense rows of an
-/// odd number of elements, exact products of so many steps that a group computes an element.
+/// odd number of elements, exact products of so many steps that a group computes an element, or
+/// that groups share a row.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
   const uint32_t bytes = seed % 3 == 0 ? 2 : 1;
   const auto thin = int64_t(2 + seed % (bytes == 2 ? 7 : 15)), count = int64_t(12000 / thin + seed);
   oracle::Operation deep =
       oracle::plan_gemm(seed % 2 ? TRINE_F32 : TRINE_F64, 3, odd, int64_t(1025 + seed));
+  oracle::Operation deeper =
+      oracle::plan_gemm(seed % 2 ? TRINE_F64 : TRINE_F32, 3, 5, int64_t(4090 + 23 * seed));
   oracle::Operation small = oracle::plan_gemm(TRINE_F32, odd, odd + 2, odd);
-  for (oracle::Operation* op : {&deep, &small}) std::get<trine_gemm>(*op).numerics = TRINE_EXACT;
+  for (oracle::Operation* op : {&deep, &deeper, &small})
+    std::get<trine_gemm>(*op).numerics = TRINE_EXACT;
   return {deep,
+          deeper,
           small,
           oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
                               int64_t(100 + seed), int64_t{4} << seed % 4),
@@ -187,7 +192,7 @@ TEST_F(EmulatedGpu, touches_nothing_but_operands_and_computes_what_the_oracle_do
       run_by_all(plan, oracle::Values::kUniform, seed);
   for (const oracle::Values values : oracle::product_values())
     for (uint64_t seed = 0; seed < 6; ++seed)
-      for (size_t exact = 0; exact < 2; ++exact) run_by_all(rare_calls(seed)[exact], values, seed);
+      for (size_t exact = 0; exact < 3; ++exact) run_by_all(rare_calls(seed)[exact], values, seed);
   for (const std::string& kernel : emulated::kernels())
     EXPECT_TRUE(ran_.contains(kernel.substr(0, kernel.find("__")))) << kernel << " never ran";
 }

@@ -992,7 +992,7 @@ TEST(GemmRows, GroupsShareTheStepsOfExactProductsWithFewTiles) {
   Asked asked("tensor_specialized", "128x64");
   Plan plan;
   asked.variant.plan({target, asked.selection, call, &workspace}, plan);
-  ASSERT_EQ(plan.launch_count, 4);
+  ASSERT_EQ(plan.launch_count, 3) << "no marks: what adds the chains computes what is left open";
   EXPECT_STREQ(plan.launches[2].other->name, "add_chains");
   // 4 x 8 tiles leave 132 multiprocessors room for four groups each, of 2048 steps.
   EXPECT_EQ(plan.launches[1].grid[0], 4 * 8 * 4);

@@ -7,8 +7,7 @@
 //   the power of two of which all its elements are multiples.
 //   masks: for each of them, in 64 bits, which 64th parts of its steps (by a power of two) have an
 //   element that isn't 0. Sparse factors have many sums of zeros alone, which no error bound shows.
-//   marks: word 0 is not 0 if any element is marked; bit (s m + i) n + j of the words behind it is
-//   element (i, j) of matrix s. A marked element isn't stored.
+//   marks: bit (s m + i) n + j is element (i, j) of matrix s. A marked element isn't stored.
 #pragma once
 #include "problem.h"
 #include "reduce/exact.h"
@@ -50,8 +49,7 @@ DEVICE Bounds bounds_of(BOUNDS_ARGUMENTS, long m, long n, long batch, long i, lo
 }
 
 DEVICE void mark(GLOBAL uint* marks, long bit) {
-  atomic_or(marks + 1 + bit / 32, 1u << (uint)(bit % 32));
-  atomic_or(marks, 1u);
+  atomic_or(marks + bit / 32, 1u << (uint)(bit % 32));
 }
 
 // RN(beta * old), or 0: the element if nothing is multiplied. An exact zero is +0.

@@ -1,77 +1,146 @@
 // Idea: the first launch of an exact product. A group takes ROWS rows of A, or columns of B, SLICES
 // work-items each, and writes their bounds and masks (certain.h): the 2-norm, rounded up, and its
 // ratio to the power of two of which all elements are multiples. All groups clear the marks.
-// Requires: f64, 256 work-items a group.
+// Requires: f64, 256 work-items a group; tickets between groups if `splits` of them share a row.
 //
 //   Neighbouring work-items read along k where that has unit stride, else along the rows: 8 of them
-//   read 32 bytes or more at once.
+//   read 32 bytes or more at once. A work-item has AT_ONCE elements on their way.
+//   Where groups share a row, each has `steps` of k, and the last one puts their parts together.
 #define PLAIN_READS
+#include "certain.h"
 #include "norm_of.h"
-#include "problem.h"
 
 #define ROWS 8
 #define SLICES 32
-#define THREADS 256
-#define AT_ONCE 4
+#define THREADS (ROWS * SLICES)
+#define AT_ONCE (128 / (int)sizeof(T))
+#if T_float
+#define BITS uint
+#define OF_BITS as_float
+#else
+#define BITS ulong
+#define OF_BITS as_double
+#endif
+#if HAVE_WARPS
+#define SYNC_ROW sync_warp()
+#else
+#define SYNC_ROW sync()
+#endif
+
+// A part of a row or column: the sum of its squares, the least unit of its elements, less one of
+// its last bit, and its mask.
+typedef struct Part {
+  double squares;
+  ulong mask, least;
+} Part;
+
+// Work-item 0 of each row's SLICES gets all of their parts.
+DEVICE void fold(LOCAL_POINTER double* squares, LOCAL_POINTER ulong* masks,
+                 LOCAL_POINTER BITS* least, int t) {
+#pragma unroll 1
+  for (int apart = SLICES / 2; apart > 0; apart /= 2) {
+    if (t % SLICES < apart) {
+      squares[t] += squares[t + apart];
+      masks[t] |= masks[t + apart];
+      least[t] = least[t + apart] < least[t] ? least[t + apart] : least[t];
+    }
+    SYNC_ROW;
+  }
+}
+
+// The mask of elements first + 0, 1, … of a slice, of which those in `present` aren't 0: a bit for
+// 2^shift of them.
+NOT_INLINED ulong mask_of(uint present, long first, int shift) {
+  if (shift == 0) return (ulong)present << first;
+  ulong mask = 0UL;
+#pragma unroll 1
+  for (int i = 0; i < shift && i < 5; ++i) present |= present >> (1 << i);
+#pragma unroll 1
+  for (int e = 0; e < AT_ONCE; e += 1 << shift)
+    mask |= (ulong)(present >> e & 1u) << ((first + e) >> shift);
+  return mask;
+}
 
 KERNEL_OF(norms, THREADS, 1)
 (const GLOBAL T* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL T* b,
  long b_offset, long b_batch, long b_row, long b_col, long m, long n, long k, int a_groups,
  int a_parts, int b_parts, GLOBAL double* space, long a_bounds, long b_bounds, long marks_at,
- long words, long masks_at, int shift) {
-  LOCAL double sums[THREADS];
-  LOCAL T units[THREADS];
+ long words, long masks_at, int shift, int splits, long steps, long parts_at, long counters_at) {
+  LOCAL double squares[THREADS];
   LOCAL ulong masks[THREADS];
+  LOCAL BITS leasts[THREADS];
+  LOCAL int is_last[1];
   const int t = local_x();
   const bool of_a = group_x() < a_groups;
-  const int group = of_a ? group_x() : group_x() - a_groups, parts = of_a ? a_parts : b_parts;
+  const int block = group_x() / splits, split = group_x() - block * splits;
+  const int group = of_a ? block : block - a_groups / splits, parts = of_a ? a_parts : b_parts;
   const int batch = group / parts;
   const long rows = of_a ? m : n, row_stride = of_a ? a_row : b_col, stride = of_a ? a_col : b_row;
+  const long first = (long)(group - batch * parts) * ROWS;
   const bool along = stride == 1 || row_stride != 1;
-  const int slice = along ? t % SLICES : t / ROWS, next = along ? 1 : ROWS;
-  const long row = (long)(group % parts) * ROWS + (along ? t / SLICES : t % ROWS);
+  const int slice = along ? t % SLICES : t / ROWS, row = along ? t / SLICES : t % ROWS;
+  const long begin = split * steps, left = k - begin < steps ? k - begin : steps;
+  const long end = first + row < rows ? begin + left : begin;
   const GLOBAL T* from = of_a ? a + a_offset + batch * a_batch : b + b_offset + batch * b_batch;
-  from += row * row_stride;
+  from += (first + row) * row_stride + (begin + slice) * stride;
   GLOBAL uint* marks = (GLOBAL uint*)(space + marks_at);
 
   await_earlier_launches();
-  for (long w = (long)group_x() * THREADS + t; w < words; w += (long)groups_x() * THREADS)
-    marks[w] = 0u;
   double sum = 0.0;
-  T unit = (T)0x1p100f;
   ulong mask = 0UL;
-  const long end = row < rows ? k : 0;
-  for (long l = slice; l < end; l += SLICES * AT_ONCE) {
+  BITS least = AS_BITS((T)0x1p100f) - 1;  // so that zeros don't count
+  for (long l = begin + slice; l < end; l += SLICES * AT_ONCE) {
+    const int there = (int)((end - l + SLICES - 1) / SLICES);
     T x[AT_ONCE];
 #pragma unroll
-    for (int e = 0; e < AT_ONCE; ++e)
-      x[e] = l + e * SLICES < end ? from[(l + e * SLICES) * stride] : (T)0;
+    for (int e = 0; e < AT_ONCE; ++e, from += SLICES * stride) x[e] = e < there ? *from : (T)0;
+    uint present = 0u;
 #pragma unroll
     for (int e = 0; e < AT_ONCE; ++e) {
-      const T own = unit_of(x[e]);
+      const BITS own = AS_BITS(unit_of(x[e])) - 1;
       sum = fma((double)x[e], (double)x[e], sum);
-      unit = own < unit && x[e] != (T)0 ? own : unit;
-      mask |= x[e] != (T)0 ? 1UL << ((l + e * SLICES) >> shift) : 0UL;
+      least = own < least ? own : least;
+      present |= x[e] != (T)0 ? 1u << e : 0u;
     }
+    mask |= mask_of(present, l / SLICES, shift);
   }
-  for (int apart = SLICES / 2; apart > 0; apart /= 2) {
-    sums[t] = sum;
-    units[t] = unit;
-    masks[t] = mask;
-    sync();
-    if (slice < apart) {
-      sum += sums[t + apart * next];
-      unit = units[t + apart * next] < unit ? units[t + apart * next] : unit;
-      mask |= masks[t + apart * next];
+#pragma unroll 1
+  for (long w = (long)group_x() * THREADS + t; w < words; w += (long)groups_x() * THREADS)
+    marks[w] = 0u;
+  squares[row * SLICES + slice] = sum;
+  masks[row * SLICES + slice] = mask;
+  leasts[row * SLICES + slice] = least;
+  sync();
+  fold(squares, masks, leasts, t);
+  if (splits > 1) {
+    GLOBAL Part* const all = (GLOBAL Part*)(space + parts_at) + (long)block * splits * ROWS;
+    GLOBAL uint* const counter = (GLOBAL uint*)(space + counters_at) + block;
+    const int mine = t / SLICES * splits;
+    if (t % SLICES == 0) {
+      Part part;
+      part.squares = squares[t], part.mask = masks[t], part.least = leasts[t];
+      all[mine + split] = part;
+    }
+    sync_memory();
+    if (t == 0) {
+      is_last[0] = take_ticket(counter) == (uint)splits - 1u;
+      if (is_last[0]) *counter = 0u;
     }
     sync();
+    if (!is_last[0]) return;
+    const Part part = all[mine + (t % SLICES < splits ? t % SLICES : 0)];
+    squares[t] = t % SLICES < splits ? part.squares : 0.0;
+    masks[t] = part.mask, leasts[t] = (BITS)part.least;
+    SYNC_ROW;
+    fold(squares, masks, leasts, t);
   }
-  if (slice == 0 && row < rows) {
-    GLOBAL double* bound = space + (of_a ? a_bounds : b_bounds) + 2 * (batch * rows + row);
-    const double norm = norm_of(sum);
+  if (t % SLICES == 0 && first + t / SLICES < rows) {
+    const long lane = batch * rows + first + t / SLICES;
+    GLOBAL double* bound = space + (of_a ? a_bounds : b_bounds) + 2 * lane;
+    const double norm = norm_of(squares[t]);
     bound[0] = norm;
-    bound[1] = norm / (double)unit * 0x1.00001p0;
+    bound[1] = norm / (double)OF_BITS(leasts[t] + 1) * 0x1.00001p0;
     GLOBAL ulong* all_masks = (GLOBAL ulong*)(space + masks_at);
-    all_masks[(of_a ? 0 : (b_bounds - a_bounds) / 2) + batch * rows + row] = mask;
+    all_masks[(of_a ? 0 : (b_bounds - a_bounds) / 2) + lane] = masks[t];
   }
 }

@@ -33,7 +33,7 @@ typedef struct Element {
 } Element;
 
 // Who computes an element, and its numbers in local memory: `copies` of the words, COPIES apart,
-// the words times alpha, WARPS apart, the flags of its terms, and a sum for each warp.
+// the words times alpha, WARPS apart, the flags of its terms, and two sums for each warp.
 typedef struct Team {
   bool whole;  // all warps of the group
   int lane, size, copies;
@@ -50,18 +50,21 @@ DEVICE void sync_team(const Team* t) {
 #endif
 }
 
-DEVICE double team_sum(const Team* t, double x) {
+// Both become the team's sums, with the same bits for all of it.
+DEVICE void team_sums(const Team* t, double* x, double* y) {
 #if HAVE_WARPS
-  for (int mask = LANES / 2; mask > 0; mask /= 2) x += shuffle_xor_f64(x, mask);
-  if (WARPS == 1 || !t->whole) return x;
+  for (int mask = LANES / 2; mask > 0; mask /= 2) {
+    *x += shuffle_xor_f64(*x, mask);
+    *y += shuffle_xor_f64(*y, mask);
+  }
+  if (WARPS == 1 || !t->whole) return;
   sync();
-  t->sums[t->lane / LANES] = x;
+  t->sums[t->lane / LANES] = *x, t->sums[WARPS + t->lane / LANES] = *y;
   sync();
-  x = 0.0;
+  *x = *y = 0.0;
 #pragma unroll
-  for (int w = 0; w < WARPS; ++w) x += t->sums[w];
+  for (int w = 0; w < WARPS; ++w) *x += t->sums[w], *y += t->sums[WARPS + w];
 #endif
-  return x;
 }
 
 DEVICE void add_scaled(const Team* t, ulong value, int position, bool negative) {
@@ -115,8 +118,11 @@ DEVICE T special_element(const Team* t, const Element* e, uint flags) {
   return (T)(scaled + kept);
 }
 
-// The element from superaccumulators. All lanes return it.
-DEVICE T element_of_words(const Team* t, const Element* e) {
+// The element from superaccumulators. All lanes return it. It is hardly ever needed, so its text
+// stands apart.
+NOT_INLINED T element_of_words(const Team team, const Element element) {
+  const Team* const t = &team;
+  const Element* const e = &element;
   sync_team(t);
   for (int i = t->lane; i < WORDS * t->copies; i += t->size) {
     const int at = i / t->copies * COPIES + i % t->copies;
@@ -168,23 +174,37 @@ DEVICE T element_of_words(const Team* t, const Element* e) {
                              FLAG_NOT_MINUS_ZERO, T_DOUBLE));
 }
 
-// The element, by pairs with this base and error (certain.h) or else by words.
+// A work-item's next AT_ONCE terms, `step` apart, of which `left` steps of k are there.
+DEVICE void read_terms(const GLOBAL T** x, const GLOBAL T** y, const Element* e, long left,
+                       int step, T* x_terms, T* y_terms) {
+  const int there = left < step * AT_ONCE ? (int)left : step * AT_ONCE;
+#pragma unroll
+  for (int i = 0; i < AT_ONCE; ++i, *x += step * e->x_stride, *y += step * e->y_stride) {
+    x_terms[i] = i * step < there ? **x : (T)0;
+    y_terms[i] = i * step < there ? **y : (T)0;
+  }
+}
+
+// The element, by pairs with this base and error (certain.h) or else by words. Terms are read
+// while those before them are added.
 OUTLINED T element_of(const Team* t, const Element* e, double base, double error) {
+  const GLOBAL T *x = e->x + t->lane * e->x_stride, *y = e->y + t->lane * e->y_stride;
+  T x_terms[AT_ONCE], y_terms[AT_ONCE], x_next[AT_ONCE], y_next[AT_ONCE];
+  read_terms(&x, &y, e, e->k - t->lane, t->size, x_terms, y_terms);
   const double begin = PAIR_BEGIN * base;
   double hi = begin, lo = 0.0;
-  for (long l = t->lane; l < e->k; l += t->size * AT_ONCE) {
-    T x[AT_ONCE], y[AT_ONCE];
+  for (long left = e->k - t->lane; left > 0;) {
+    left -= t->size * AT_ONCE;
+    read_terms(&x, &y, e, left, t->size, x_next, y_next);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
-      const long at = l + i * t->size;
-      x[i] = at < e->k ? e->x[at * e->x_stride] : (T)0;
-      y[i] = at < e->k ? e->y[at * e->y_stride] : (T)0;
+      pair_add(&hi, &lo, (double)x_terms[i], (double)y_terms[i]);
+      x_terms[i] = x_next[i], y_terms[i] = y_next[i];
     }
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i) pair_add(&hi, &lo, (double)x[i], (double)y[i]);
   }
-  hi = team_sum(t, hi - begin), lo = team_sum(t, lo);
+  hi -= begin;
+  team_sums(t, &hi, &lo);
   T result;
   if (round_pair(hi, lo, error, e->alpha, e->beta, e->old, e->flags, &result)) return result;
-  return element_of_words(t, e);
+  return element_of_words(*t, *e);
 }

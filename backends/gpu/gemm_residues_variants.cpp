@@ -25,8 +25,9 @@ constexpr const char* kEntries[] = {"residues_norms", "residues_choose", "residu
 /// a tile, and local memory.
 constexpr int64_t kWorkers = 256, kMultipliers = 384, kReconstructors = 128, kPatch = 32,
                   kChooseSteps = 64, kParts = 16, kProductBytes = 4 * 3 * BLOCK + 1024;
-/// Blocks of steps that a group converts where all multiprocessors have enough groups.
-constexpr int64_t kConvertBlocks = 4, kEnoughGroups = 24;
+/// A group converts 2^kConvertShift blocks of steps where all multiprocessors have enough groups.
+constexpr int kConvertShift = 2;
+constexpr int64_t kEnoughGroups = 24;
 
 /// A call's places in the workspace: bounds and marks, then the residues' own.
 struct ResiduesShape {
@@ -35,7 +36,8 @@ struct ResiduesShape {
   int64_t k, base;  // base: of the residues' own, in bytes of the memory
   int moduli;       // 0: the kernels choose
   Layout layout;
-  int64_t patches, blocks_each;
+  int64_t patches;
+  int each_shift;
 
   explicit ResiduesShape(const Request& request)
       : space(request),
@@ -45,9 +47,9 @@ struct ResiduesShape {
         moduli(request.selection.values[0] == 0 ? 0 : request.selection.values[0] + FEWEST - 1),
         layout(layout_of(p.m, p.n, k, p.batch, p.matrices(p.a), p.matrices(p.b), moduli)),
         patches(layout.lanes / kPatch),
-        blocks_each(patches * layout.blocks >= kEnoughGroups * request.target.facts->compute_units
-                        ? kConvertBlocks
-                        : 1) {}
+        each_shift(patches * layout.blocks >= kEnoughGroups * request.target.facts->compute_units
+                       ? kConvertShift
+                       : 0) {}
 
   /// May the kernels copy B with its columns' steps side by side? Where they are, that is B itself.
   bool may_copy() const { return moduli == 0 && k > 0 && p.b.row != 1; }
@@ -59,7 +61,9 @@ struct ResiduesShape {
   }
 
   int64_t norm_groups() const { return patches * layout.norm_cuts + layout.sample_cuts; }
-  int64_t convert_groups() const { return patches * divide_up(layout.blocks, blocks_each); }
+  int64_t convert_groups() const {
+    return patches * divide_up(layout.blocks, int64_t{1} << each_shift);
+  }
   /// Pairs of tiles of C, of one modulus.
   int64_t tile_pairs() const {
     return layout.rows / TWO_BLOCKS * (layout.cols / TWO_BLOCKS) * p.batch;
@@ -123,7 +127,7 @@ void add_products(const Request& request, const ResiduesShape& shape, Plan& plan
     add_kernel(request, shape, plan, kChoose, divide_up(shape.k, kChooseSteps), kWorkers)
         .i32(shape.may_copy() ? 1 : 0);
   add_kernel(request, shape, plan, kConvert, shape.convert_groups(), kWorkers)
-      .i32(static_cast<int32_t>(shape.blocks_each))
+      .i32(shape.each_shift)
       .i64(space.a_bounds - own)
       .i64(space.b_bounds - own)
       .i64(shape.copy() - shape.base);

@@ -14,65 +14,72 @@ typedef struct Part {
   Scaling scaling;
 } Part;
 
-// Stores two neighbours of a row, or marks those that aren't certain.
-DEVICE void store_two(const Part* part, int row, int col, const float* values,
-                      const bool* certain) {
-  GLOBAL float* const to = part->c + row * part->c_row + col;
-  const bool second = col + 1 < part->cols;
-  if (certain[0] && certain[1] && second && ((ulong)to & 7) == 0) {
-    *(GLOBAL float2*)to = make_float2(values[0], values[1]);
-    return;
-  }
-#pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    if (e == 1 && !second) return;
-    const long index = part->first_mark + row * part->n + col + e;
-    if (certain[e])
-      to[e] = values[e];
-    else
-      mark(part->marks, index);
-  }
-}
-
 // Local memory of a group: what is known of its rows, then of its columns.
 enum { PART_LANES = PART_ROWS + PART_COLS };
 
+// Brings four elements' residues modulo each modulus. `tiles` of C have those of one modulus.
+template <int N>
+DEVICE void bring_words(const GLOBAL uchar* residues, uint tiles, uint (&y)[N]) {
+#pragma unroll
+  for (uint q = 0; q < N; ++q)
+    y[q] = __ldcs((const uint*)(residues + (ulong)tiles * (q * TILE_BYTES)));
+}
+
+// A work-item has the same two columns in each fourth of the part's rows, and two rows of each.
 template <int N>
 DEVICE void reconstruct(const Part& part, const GLOBAL Side* row_sides,
                         const GLOBAL Side* col_sides, LOCAL_POINTER Side* sides,
                         const GLOBAL uchar* residues, long modulus_bytes) {
-  const int t = local_x(), lane = t % 32, row = t / 32 * 16 + lane / 4, col0 = lane % 4 * 2;
-  uint4 y[N];
-#pragma unroll
-  for (int q = 0; q < N; ++q) y[q] = __ldcs((const uint4*)(residues + q * modulus_bytes + t * 16));
-  if (t < PART_LANES) sides[t] = t < PART_ROWS ? row_sides[t] : col_sides[t - PART_ROWS];
+  const int t = local_x(), col = t / 4 % 4 * 2 + t % 4 * 8;
+  const uint tiles = (uint)(modulus_bytes / TILE_BYTES);
+  uint y[N];
+  residues += t * 4;
+  bring_words(residues, tiles, y);
+  const GLOBAL Side* const side = t < PART_ROWS ? row_sides + t : col_sides + (t - PART_ROWS);
+  if (t < PART_LANES) sides[t] = *side;
   sync();
-  if (row >= part.rows || col0 >= part.cols) return;
+  if (col >= part.cols) return;
   const LOCAL_POINTER Side *rows = sides, *cols = sides + PART_ROWS;
+  const Side col_side[2] = {cols[col], cols[col + 1]};
+  GLOBAL float* to = part.c + t / 16 * part.c_row + col;
   const bool plain = part.scaling.alpha == 1.0f && part.scaling.flags == MULTIPLY;
+  const bool second = col + 1 < part.cols;
+  const bool at_once = second && (((ulong)to | part.c_row * 4) & 7) == 0;
 #pragma unroll 1  // longer code would be new to each multiprocessor's cache
-  for (int i = 0; i < 4; ++i) {
-    const int col = col0 + 8 * i;
-    if (col >= part.cols) break;
-    uint bytes[N];
+  for (int row = t / 16; row < part.rows; row += 8) {
     double d[4][limbs_of(N)];
+    recombine(y, d);
+    residues += 4 * RECONSTRUCTORS;
+    if (row + 16 < PART_ROWS) bring_words(residues, tiles, y);
 #pragma unroll
-    for (int q = 0; q < N; ++q) {
-      bytes[q] = y[q].x;
-      y[q] = make_uint4(y[q].y, y[q].z, y[q].w, 0u);
-    }
-    recombine(bytes, d);
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      if (row + 8 * h >= part.rows) break;
-      float values[2];
-      bool certain[2];
+    for (int h = 0; h < 2; ++h, to += 8 * part.c_row) {
+      if (h == 1) row += 8;
+      if (row >= part.rows) break;
+      const Side row_side = rows[row];
+      float old[2] = {}, values[2];
+      if (part.scaling.flags & ADD_C) old[0] = to[0], old[1] = to[second];
+      bool certain = plain;
 #pragma unroll
       for (int e = 0; e < 2; ++e)
-        certain[e] = round_element(
-            d[2 * h + e], rows[row + 8 * h], cols[col + e], plain, part.scaling,
-            part.c + (row + 8 * h) * part.c_row + col + (col + e < part.cols ? e : 0), &values[e]);
-      store_two(&part, row + 8 * h, col, values, certain);
+        certain &=
+            round_plain(sum_of(d[2 * h + e]), (row_side.scale << 20) + (col_side[e].scale << 20),
+                        error_of(row_side, col_side[e]), &values[e]);
+      if (certain) {
+        if (at_once)
+          *(GLOBAL float2*)to = make_float2(values[0], values[1]);
+        else
+          to[0] = values[0], to[second] = values[second];
+        continue;
+      }
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (e == 1 && !second) continue;
+        float value;
+        if (round_element(d[2 * h + e], rows[row], cols[col + e], part.scaling, old[e], &value))
+          to[e] = value;
+        else
+          mark(part.marks, part.first_mark + row * part.n + col + e);
+      }
     }
   }
 }

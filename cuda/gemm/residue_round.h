@@ -9,7 +9,9 @@ DEVICE double power_of_two(int e) { return as_double((ulong)(e + 1023) << 52); }
 // The greatest scale with which a lane's norm is at most `bound`. Lanes that aren't finite have 0.
 DEVICE int scale_of(double squares, double bound) {
   if (!(squares > 0 && squares < 0x1p600)) return 0;
-  return (int)(as_ulong(bound / (sqrt(squares) * (1 + 1e-11))) >> 52) - 1023;
+  const double most = bound * bound;
+  const int scale = ((int)(as_ulong(most) >> 52) - (int)(as_ulong(squares) >> 52) + 1) >> 1;
+  return squares * power_of_two(2 * scale) <= most ? scale : scale - 1;
 }
 
 DEVICE Side side_of(const GLOBAL Lane* lane, long k, double bound) {
@@ -43,55 +45,49 @@ typedef struct Scaling {
 // `error`. False if another number may be nearest, or if anything isn't finite.
 DEVICE bool round_scaled(double sum, double error, Scaling scaling, float c, float* result) {
   const double product = scaling.alpha * sum;
-  const double all = product + (double)scaling.beta * (double)c;
+  const double all = product + (double)scaling.beta * (double)c + 0.0;
   const double width =
       fma(fabs((double)scaling.alpha), error, fabs(product) * 0x1p-49 + fabs(all) * 0x1p-51);
   *result = (float)(all - width);
   return width < 0x1p500 && as_uint(*result) == as_uint((float)(all + width));
 }
 
-// The same from D's limbs, exactly. The code is there once, because most elements don't need it.
+// The same from D's limbs, exactly: the element's bits, and bit 32 if it is certain. It is out of
+// line, because few elements need it.
 template <int LIMB_COUNT>
-static __device__ __noinline__ bool round_limbs(double d0, double d1, double d2, double sum,
-                                                double unit, double error, bool plain,
-                                                Scaling scaling, const GLOBAL float* c,
-                                                float* result) {
-  const float old = scaling.flags & ADD_C ? *c : 0.0f;
-  if (!plain && round_scaled(sum * unit, error * unit, scaling, old, result)) return true;
+static __device__ __noinline__ ulong round_limbs(double d0, double d1, double d2, double unit,
+                                                 double error, Scaling scaling, float old) {
+  float result;
   double low;
   const double high = pair_of<LIMB_COUNT>(d0, d1, d2, &low);
-  if (plain && error == 0 && low == 0) {
-    *result = (float)(high * unit);
-    return true;
-  }
-  return round_pair(high * unit, low * unit, error * unit, scaling.alpha, scaling.beta, old,
-                    scaling.flags, result);
+  if (error == 0 && low == 0 && scaling.alpha == 1.0f && scaling.flags == MULTIPLY)
+    return 1ul << 32 | as_uint((float)(high * unit));
+  const bool certain = round_pair(high * unit, low * unit, error * unit, scaling.alpha,
+                                  scaling.beta, old, scaling.flags, &result);
+  return (certain ? 1ul << 32 : 0ul) | as_uint(result);
 }
 
-// *result = alpha D + beta c rounded, from D's limbs; false if it isn't certain. `plain`: alpha is
-// 1 and C isn't added. Then the last bits of D in f64 tell how far the next boundary between two
-// f32 is.
+DEVICE float error_of(const Side& a, const Side& b) {
+  return fminf(a.lost * b.norm, a.lost_sum * b.greatest) +
+         fminf(a.norm * b.lost, a.greatest * b.lost_sum);
+}
 template <int LIMB_COUNT>
-DEVICE bool round_element(const double (&d)[LIMB_COUNT], const Side& a, const Side& b, bool plain,
-                          Scaling scaling, const GLOBAL float* c, float* result) {
-  float error = fminf(a.lost * b.norm, a.lost_sum * b.greatest) +
-                fminf(a.norm * b.lost, a.greatest * b.lost_sum);
-  if ((a.mask & b.mask) == 0 && error < INFINITY) error = 0;  // a sum of zeros
-  const int scales = a.scale + b.scale;
-  const double sum = LIMB_COUNT == 2 ? fma(d[1], 0x1p32, d[0])
-                                     : fma(fma(d[LIMB_COUNT - 1], 0x1p27, d[1]), 0x1p27, d[0]);
-  if (plain) {
-    const ulong bits = as_ulong(sum);
-    const int exponent = (int)(bits >> 52 & 2047) - 1023;
-    *result = (float)as_double(bits - ((ulong)(long)scales << 52));
-    // In units of sum's last place; sum itself is off by less than 4.
-    const float off = error * as_float((uint)(127 + 52 - exponent) << 23);
-    const float far = fabsf((float)((int)(bits & 0x1fffffff) - 0x10000000));
-    if (far > fmaf(off, 1.0001f, 4.0f) && off < 1e8f && exponent - scales >= -126 &&
-        exponent - scales <= 127 && exponent >= -20)
-      return true;
-  }
-  return round_limbs<LIMB_COUNT>(d[0], d[1], d[LIMB_COUNT - 1], sum,
-                                 power_of_two(-a.scale) * power_of_two(-b.scale), error, plain,
-                                 scaling, c, result);
+DEVICE double sum_of(const double (&d)[LIMB_COUNT]) {
+  return LIMB_COUNT == 2 ? fma(d[1], 0x1p32, d[0])
+                         : fma(fma(d[LIMB_COUNT - 1], 0x1p27, d[1]), 0x1p27, d[0]);
+}
+
+// *result = alpha D + beta c rounded, from D's limbs; false if it isn't certain.
+template <int LIMB_COUNT>
+DEVICE bool round_element(const double (&d)[LIMB_COUNT], const Side& a, const Side& b,
+                          Scaling scaling, float old, float* result) {
+  const bool zeros = (a.mask & b.mask) == 0;  // a sum of zeros
+  float error = error_of(a, b);
+  if (zeros && error < INFINITY) error = 0;
+  const double unit = power_of_two(-a.scale) * power_of_two(-b.scale);
+  if (round_scaled(sum_of(d) * unit, error * unit, scaling, old, result)) return true;
+  const ulong found =
+      round_limbs<LIMB_COUNT>(d[0], d[1], d[LIMB_COUNT - 1], unit, error, scaling, old);
+  *result = as_float((uint)found);
+  return found >> 32 != 0;
 }

@@ -18,7 +18,8 @@
 #include "problem.h"
 #include "residue_tables.h"
 
-static __constant__ const Tables tables = tables_of_residues();
+// It isn't const: instructions take operands from constant memory, but not known ones of 64 bits.
+static __constant__ Tables tables = tables_of_residues();
 
 // A case for each number of moduli.
 #define FOR_MODULI(x) x(7) x(8) x(9) x(10) x(11) x(12) x(13)
@@ -59,15 +60,16 @@ typedef struct Patch {
   long matrix, lane, step;
 } Patch;
 // There are fewer groups than 2^31.
-DEVICE Patch patch_of(int group, long rows, long cols, int a_matrices, int deep, long steps) {
-  const int of_a = (int)(rows / PATCH) * a_matrices * deep;
+DEVICE Patch patch_of(uint group, long rows, long cols, int a_matrices, uint deep, int shift) {
+  const uint of_a = (uint)(rows / PATCH) * a_matrices * deep;
   Patch patch;
   patch.of_b = group >= of_a;
-  const uint index = patch.of_b ? group - of_a : group;
-  const uint patches = (uint)((patch.of_b ? cols : rows) / PATCH), row = index / (uint)deep;
-  patch.step = (index - row * (uint)deep) * steps;
-  patch.matrix = row / patches;
-  patch.lane = row % patches * (long)PATCH;
+  const uint index = patch.of_b ? group - of_a : group, row = index / deep;
+  const uint patches = (uint)((patch.of_b ? cols : rows) / PATCH);
+  const uint matrix = row < patches ? 0 : row / patches;
+  patch.step = (long)(index - row * deep) << shift;
+  patch.matrix = matrix;
+  patch.lane = (row - matrix * patches) * (long)PATCH;
   return patch;
 }
 
@@ -77,6 +79,7 @@ DEVICE void clear(GLOBAL Decision* decision, int moduli, GLOBAL uint* marks, lon
   if (me == 0)
     decision->moduli = moduli == 0 ? MOST : moduli, decision->ticket = decision->copied = 0;
   if (me < 2 * SAMPLED * CHOICES * 2) ((GLOBAL float*)decision->sample.lost)[me] = 0;
+#pragma unroll 1
   for (long i = me; i < words; i += all) marks[i] = 0;
 }
 
@@ -89,18 +92,18 @@ KERNEL_OF(residues_norms, WORKERS, 1)
   GLOBAL Decision* const decision = (GLOBAL Decision*)space;
   clear(decision, moduli, (GLOBAL uint*)(space + first_mark), words);
   if (group_x() < at.sample_cuts) {
-    const long step = group_x() * at.sample_steps, end = step + at.sample_steps;
+    const long step = (long)group_x() << at.sample_shift, end = step + (1l << at.sample_shift);
     sum_samples(a, a_offset, a_batch, a_row, a_col, b, b_offset, b_batch, b_row, b_col, m, n, batch,
                 step, end < k ? end : k, decision->sample.sums[group_x()]);
     return;
   }
-  const Patch p = patch_of(group_x() - (int)at.sample_cuts, at.rows, at.cols,
-                           a_batch == 0 ? 1 : batch, (int)at.norm_cuts, at.norm_steps);
+  const Patch p = patch_of(group_x() - at.sample_cuts, at.rows, at.cols, a_batch == 0 ? 1 : batch,
+                           at.norm_cuts, at.norm_shift);
   const long lane = p.of_b ? B_LANE(p.matrix, p.lane) : A_LANE(p.matrix, p.lane);
-  const long steps = k - p.step < at.norm_steps ? k - p.step : at.norm_steps;
+  const long steps = min(k - p.step, 1l << at.norm_shift);
   int shift = 5;
   while ((k - 1) >> shift > 63) ++shift;
-  GLOBAL Norm* const norms = NORMS + p.step / at.norm_steps * at.lanes + lane;
+  GLOBAL Norm* const norms = NORMS + (p.step >> at.norm_shift) * at.lanes + lane;
   if (p.step == 0 && local_x() < PATCH)
     LANE_SUMS[lane + local_x()].lost_squares = LANE_SUMS[lane + local_x()].lost_sum = 0;
   const GLOBAL float* const x =
@@ -119,9 +122,8 @@ KERNEL_OF(residues_choose, WORKERS, 1)
 (A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int may_copy) {
   const float kOneByOne = 8000, kWorthACopy = 2e-5f;
   LOCAL Norm norms[2 * SAMPLED];
-  LOCAL float chances[WARPS][CHOICES];
+  LOCAL float chances[WARPS][CHOICES], lost[2 * SAMPLED][CHOICES][2];
   LOCAL uint ticket;
-  await_earlier_launches();
   LAYOUT;
   GLOBAL Decision* const decision = (GLOBAL Decision*)space;
   GLOBAL Sample* const sample = &decision->sample;
@@ -130,80 +132,95 @@ KERNEL_OF(residues_choose, WORKERS, 1)
   const long row = sampled_lane(lane % SAMPLED, m), col = sampled_lane(lane % SAMPLED, n);
   const long number =
       lane < SAMPLED ? A_LANE(a_batch == 0 ? 0 : s, row) : B_LANE(b_batch == 0 ? 0 : s, col);
-  if (t % 8 == 0) norms[lane] = norm_of(NORMS + number, at.norm_cuts, at.lanes);
-  sync();
   const bool of_a = lane < SAMPLED;
-  add_losses(of_a ? a + a_offset + s * a_batch + row * a_row + step * a_col
-                  : b + b_offset + s * b_batch + col * b_col + step * b_row,
-             of_a ? a_col : b_row, k - step, norms[lane].squares, sample->lost[lane]);
+  float v[CHOOSE_EACH];  // A and B are there since residues_norms began
+  bring_sample(of_a ? a + a_offset + s * a_batch + row * a_row + step * a_col
+                    : b + b_offset + s * b_batch + col * b_col + step * b_row,
+               of_a ? a_col : b_row, k - step, v);
+  await_earlier_launches();
+  const Norm norm = norm_of(NORMS + number, at.norm_cuts, at.lanes);
+  if (t % 8 == 0) norms[lane] = norm;
+  add_samples(sample, at.sample_cuts);
+  add_losses(v, norm.squares, sample->lost[lane]);
   sync_memory();
   if (t == 0) ticket = take_ticket(&decision->ticket);
   sync_memory();
   if (ticket != (uint)groups_x() - 1) return;
+  for (int l = t; l < 2 * SAMPLED * CHOICES * 2; l += WORKERS)
+    lost[0][0][l] = __ldcg(sample->lost[0][0] + l);
+  const double sum = __ldcg(sample->sum + t);
   const int i = t / SAMPLED, j = t % SAMPLED;
-  double sum = 0;
-  for (int cut = 0; cut < at.sample_cuts; ++cut) sum += sample->sums[cut][i][j];
+  sync();
 #pragma unroll 1
   for (int c = 0; c < CHOICES; ++c) {
-    float chance = chance_of(sum, &norms[i], sample->lost[i][c], &norms[SAMPLED + j],
-                             sample->lost[SAMPLED + j][c]);
+    float chance = chance_of(sum, &norms[i], lost[i][c], &norms[SAMPLED + j], lost[SAMPLED + j][c]);
     for (int mask = 16; mask > 0; mask /= 2) chance += __shfl_xor_sync(~0u, chance, mask);
     if (t % 32 == 0) chances[t / 32][c] = chance;
   }
   sync();
+  if (t < CHOICES) {
+    float chance = 0;
+    for (int w = 0; w < WARPS; ++w) chance += chances[w][t];
+    chances[0][t] = chance / (SAMPLED * SAMPLED);
+  }
+  sync_warp();
   if (t > 0) return;
   float least = INFINITY;
   for (int c = 0; c < CHOICES; ++c) {
-    float chance = 0;
-    for (int w = 0; w < WARPS; ++w) chance += chances[w][c] / (SAMPLED * SAMPLED);
-    const float cost = (float)(FEWEST + c) + kOneByOne * chance;
+    const float cost = (float)(FEWEST + c) + kOneByOne * chances[0][c];
     if (!(cost < least)) continue;
     least = cost;
     decision->moduli = FEWEST + c;
-    decision->copied = may_copy && chance > kWorthACopy ? 1 : 0;
+    decision->copied = may_copy && chances[0][c] > kWorthACopy ? 1 : 0;
   }
 }
 
 // --- Residues ------------------------------------------------------------------------------------
 
-// A group for each patch of padded lanes and `each` blocks of steps. The first one of a lane writes
-// its sums and its bounds (certain.h). B's copy begins at `copy`.
+// A group for each patch of padded lanes and 2^each_shift blocks of steps. The first one of a lane
+// writes its sums and its bounds (certain.h). B's copy begins at `copy`.
 KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
-(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int each, long a_bounds, long b_bounds, long copy) {
+(A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int each_shift, long a_bounds, long b_bounds,
+ long copy) {
   LOCAL float patch[PATCH * PITCH];
   LOCAL double scales[PATCH];
-  await_earlier_launches();
+  LOCAL Reductions reductions;
   LAYOUT;
-  const int count = (int)((const GLOBAL Decision*)space)->moduli, t = local_x();
+  const int each = 1 << each_shift;
   const Patch p = patch_of(groups_x() - 1 - group_x(), at.rows, at.cols, a_batch == 0 ? 1 : batch,
-                           ((int)at.blocks + each - 1) / each, each * STEPS);
+                           (uint)(at.blocks + each - 1) >> each_shift, each_shift + STEPS_SHIFT);
+  const GLOBAL float* const x =
+      p.of_b ? b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row
+             : a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col;
+  const long of_lane = p.of_b ? b_col : a_row, of_step = p.of_b ? b_row : a_col;
+  const long lanes = (p.of_b ? n : m) - p.lane;
+  float got[EACH];  // A and B are there since residues_norms began
+  bring(x, of_lane, of_step, lanes, k - p.step, got);
+  await_earlier_launches();
+  const GLOBAL Decision* const decision = (const GLOBAL Decision*)space;
+  const int count = (int)decision->moduli, own = local_x() / 8;
+  const uint copies = decision->copied;
   const long lane = p.of_b ? B_LANE(p.matrix, p.lane) : A_LANE(p.matrix, p.lane);
-  if (t < PATCH) {
-    const Norm norm = norm_of(NORMS + lane + t, at.norm_cuts, at.lanes);
-    scales[t] = power_of_two(scale_of(norm.squares, tables.bound[count - FEWEST]));
+  const Norm norm = norm_of(NORMS + lane + own, at.norm_cuts, at.lanes);
+  bring_reductions(tables.reduction[count - FEWEST][p.of_b], count, &reductions);
+  if (local_x() % 8 == 0) {
+    scales[own] = power_of_two(scale_of(norm.squares, tables.bound[count - FEWEST]));
     if (p.step == 0) {
-      LANE_SUMS[lane + t].squares = norm.squares;
-      LANE_SUMS[lane + t].mask = norm.mask;
-      LANE_SUMS[lane + t].greatest = norm.greatest;
-      const long rows = p.of_b ? n : m;
+      GLOBAL Lane* const sums = LANE_SUMS + lane + own;
+      sums->squares = norm.squares, sums->mask = norm.mask, sums->greatest = norm.greatest;
       GLOBAL double* const bound = (GLOBAL double*)space + (p.of_b ? b_bounds : a_bounds) +
-                                   2 * (p.matrix * rows + p.lane + t);
-      if (p.lane + t < rows) bound[0] = sqrt(norm.squares) * (1 + 1e-11), bound[1] = INFINITY;
+                                   2 * (p.matrix * (p.of_b ? n : m) + p.lane + own);
+      if (own < lanes) bound[0] = sqrt(norm.squares) * (1 + 1e-11), bound[1] = INFINITY;
     }
   }
   const long block = p.step / STEPS, rest = at.blocks - block;
   const long place = (p.lane / LANES * at.blocks + block) * BLOCK;
   const int blocks = rest < each ? (int)rest : each, first = (int)(p.lane % LANES);
-  const GLOBAL float* const x =
-      p.of_b ? b + b_offset + p.matrix * b_batch + p.lane * b_col + p.step * b_row
-             : a + a_offset + p.matrix * a_batch + p.lane * a_row + p.step * a_col;
   GLOBAL float* const copied =
-      p.of_b && ((const GLOBAL Decision*)space)->copied
-          ? (GLOBAL float*)(space + copy) + (p.matrix * n + p.lane) * k + p.step
-          : 0;
+      p.of_b && copies ? (GLOBAL float*)(space + copy) + (p.matrix * n + p.lane) * k + p.step : 0;
   convert_blocks(
-      x, p.of_b ? b_col : a_row, p.of_b ? b_row : a_col, (p.of_b ? n : m) - p.lane, k - p.step,
-      blocks, scales, tables.reduction[count - FEWEST][p.of_b], count, LANE_SUMS + lane,
+      x, of_lane, of_step, lanes, k - p.step, got, blocks, scales, &reductions, count,
+      LANE_SUMS + lane,
       space + place + (p.of_b ? at.b + p.matrix * at.b_matrix : at.a + p.matrix * at.a_matrix),
       first, p.of_b ? at.b_modulus : at.a_modulus, patch, copied, k);
 }
@@ -252,11 +269,11 @@ KERNEL_BOUNDED(residues_reconstruct, RECONSTRUCTORS, 1, 5)
   LOCAL Side sides[PART_LANES];
   await_earlier_launches();
   LAYOUT;
-  const int tiles_m = (int)(at.rows / 128), tiles_n = (int)(at.cols / 256);
-  const int tile = group_x() / 16, inside = group_x() % 16;
-  const long s = tile / tiles_n / tiles_m;
-  const long i0 = tile / tiles_n % tiles_m * 128l + inside / 8 * PART_ROWS;
-  const long j0 = tile % tiles_n * 256l + inside % 8 * PART_COLS;
+  const uint tiles_m = (uint)(at.rows / 128), tiles_n = (uint)(at.cols / 256);
+  const uint tile = group_x() / 16u, inside = group_x() % 16u, across = tile / tiles_n;
+  const uint s = across < tiles_m ? 0 : across / tiles_m;
+  const long i0 = (across - s * tiles_m) * 128l + inside / 8 * PART_ROWS;
+  const long j0 = (tile - across * tiles_n) * 256l + inside % 8 * PART_COLS;
   if (i0 >= m || j0 >= n) return;
   const Part part = {c + c_offset + s * c_batch + i0 * c_row + j0,
                      (GLOBAL uint*)(space + first_mark),

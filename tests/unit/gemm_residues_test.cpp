@@ -25,6 +25,8 @@ using std::fma;
 using uint = unsigned int;
 constexpr Tables tables = tables_of_residues();
 double as_double(uint64_t bits) { return std::bit_cast<double>(bits); }
+uint64_t as_ulong(double x) { return std::bit_cast<uint64_t>(x); }
+float as_float(uint bits) { return std::bit_cast<float>(bits); }
 uint byte_of(uint64_t x, uint i) { return static_cast<uint>(x >> 8 * i) & 255; }
 uint __byte_perm(uint x, uint y, uint selector) {
   const uint64_t both = static_cast<uint64_t>(y) << 32 | x;
@@ -116,6 +118,51 @@ TEST(Residues, RecombineToTheInteger) {
   recombine_random<13>();
 }
 
+/// Is (sum ± width) 2^-scale one f32, or overflow, at both ends?
+bool rounds_alike(double sum, double width, int scale, float* result) {
+  const auto from = static_cast<long double>(sum) - width,
+             to = static_cast<long double>(sum) + width;
+  *result = static_cast<float>(std::ldexp(from, -scale));
+  return std::bit_cast<uint>(*result) ==
+         std::bit_cast<uint>(static_cast<float>(std::ldexp(to, -scale)));
+}
+
+/// Certain elements have the bits of both ends of the interval, and most are certain.
+TEST(Residues, PlainRoundingIsCertainOnlyWhereItIs) {
+  std::mt19937_64 random(3);
+  int certain = 0, plain = 0;
+  for (int round = 0; round < 400000; ++round) {
+    const int exponent = static_cast<int>(random() % 80);
+    double sum = std::ldexp(static_cast<double>(random() >> 11 | uint64_t{1} << 52), exponent - 52);
+    if (round % 4 == 1) sum = static_cast<float>(sum);  // a power of two's neighbours, too
+    if (round % 8 == 5)
+      sum = std::ldexp(1.0, exponent) * (1 + std::ldexp(double(random() % 9) - 4, -28));
+    if (round % 16 == 3) sum = std::ldexp(double(1 << 25 | random() % (1 << 25) | 1), exponent);
+    if (random() % 2) sum = -sum;
+    const double unit = std::ldexp(1.0, std::ilogb(sum) - 52);
+    const auto error =
+        round % 3 == 0 ? 0.0f : static_cast<float>(std::ldexp(unit, int(random() % 32)));
+    int scale = exponent + static_cast<int>(random() % 40) - 20;
+    if (round % 5 == 0) scale += random() % 2 ? 126 : -127;
+    float result, wanted;
+    const bool is_certain = round_plain(sum, scale * (1 << 20), error, &result);
+    const bool alike = rounds_alike(sum, error + 4 * unit, scale, &wanted);
+    if (is_certain) {
+      EXPECT_TRUE(alike) << sum << " ± " << error << " 2^-" << scale;
+      EXPECT_EQ(result, wanted);
+      EXPECT_TRUE(std::isnormal(result));
+    }
+    certain += is_certain, plain += alike && std::isnormal(wanted);
+  }
+  EXPECT_GT(certain, plain * 9 / 10);
+  float result;
+  EXPECT_FALSE(round_plain(0.0, 0, 0, &result));
+  EXPECT_FALSE(round_plain(0.0, 30 << 20, 0, &result));
+  EXPECT_FALSE(round_plain(4096.0, 0, INFINITY, &result));
+  EXPECT_FALSE(round_plain(4096.0, 0, NAN, &result));
+  EXPECT_TRUE(round_plain(4096.0, 12 << 20, 0, &result) && result == 1.0f);
+}
+
 /// Reduced sums are in [0, m]: the quotient by multiplication is the floor, or one less.
 TEST(Residues, MultiplicationDividesSums) {
   std::mt19937_64 random(2);
@@ -192,9 +239,9 @@ TEST(ResiduesRow, PlansItsKernelsInOrder) {
   ASSERT_EQ(forced.launch_count, 5);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(chosen.launches[static_cast<size_t>(i)].entry, i);
   EXPECT_NE(chosen.launches[5].other, nullptr) << "the last one is another rung's";
-  // 512 padded rows and columns of 3 matrices, 32 in a group; 2 steps' blocks; 2 x 2 pairs of
-  // tiles.
-  EXPECT_EQ(chosen.launches[0].grid[0], 3u * 32 + 2);
+  // 512 padded rows and columns of 3 matrices, 32 in a group; 3 cuts of the sample; 2 steps'
+  // blocks; 2 x 2 pairs of tiles.
+  EXPECT_EQ(chosen.launches[0].grid[0], 3u * 32 + 3);
   EXPECT_EQ(forced.launches[0].grid[0], 3u * 32);
   EXPECT_EQ(chosen.launches[2].grid[0], 3u * 32 * 2);
   EXPECT_EQ(chosen.launches[3].grid[0], 132u);

@@ -30,10 +30,11 @@ struct Reduction {
 // An integer D from its residues y, two moduli m1 and m2 at a time: D is the sum of
 // (y1 m2 + y2 m1) P / (m1 m2), modulo P, the product of all. pair: m2 | m1 << 16. Numbers are cut
 // into limbs of 32 bits, or 27 from eleven moduli on, so that f64 sums of limbs are exact; weight:
-// a limb's unit over P.
+// a limb's unit over P; start: what takes off 2^17 for each pair, 2^8 for a modulus without
+// another.
 struct Recombination {
   unsigned pair[PAIRS];
-  double limb[PAIRS][LIMBS], product[LIMBS], weight[LIMBS];
+  double limb[PAIRS][LIMBS], start[LIMBS], product[LIMBS], weight[LIMBS];
 };
 // [moduli - FEWEST]. Residues of B carry the inverse of P / m modulo m. bound: no lane of A or B
 // may have a larger 2-norm, so that |D| is below P / 2. magic: 2^38 over a modulus, rounded up.
@@ -88,9 +89,11 @@ RESIDUES_FUNCTION Recombination recombination_of(int moduli) {
     r.weight[l] =
         static_cast<double>(Wide{1} << limb_bits(moduli) * l) / static_cast<double>(product);
   for (int p = 0; p < (moduli + 1) / 2; ++p) {
-    const int m1 = kModuli[2 * p], m2 = 2 * p + 1 < moduli ? kModuli[2 * p + 1] : 1;
+    const bool both = 2 * p + 1 < moduli;
+    const int m1 = kModuli[2 * p], m2 = both ? kModuli[2 * p + 1] : 1;
     r.pair[p] = static_cast<unsigned>(m2) | static_cast<unsigned>(m1) << 16;
     cut(product / static_cast<Wide>(m1 * m2), moduli, r.limb[p]);
+    for (int l = 0; l < limbs_of(moduli); ++l) r.start[l] -= (both ? 131072 : 256) * r.limb[p][l];
   }
   return r;
 }
@@ -128,7 +131,8 @@ RESIDUES_FUNCTION Tables tables_of_residues() {
 
 // Lanes are rows of A or columns of B. Residues lie as the tensor cores read them: blocks of 128
 // lanes by 128 steps of k, which zeros fill up.
-enum { LANES = 128, STEPS = 128, BLOCK = LANES * STEPS, TWO_BLOCKS = 256, TILE_BYTES = 128 * 256 };
+enum { STEPS_SHIFT = 7, STEPS = 1 << STEPS_SHIFT, LANES = 128, BLOCK = LANES * STEPS };
+enum { TWO_BLOCKS = 256, TILE_BYTES = 128 * 256 };
 
 // For some steps of a lane: the sum of its elements' squares, which 64th parts of all steps (by a
 // power of two) have any that isn't 0, and the bits of the greatest absolute value.
@@ -146,18 +150,20 @@ struct Lane {
 };
 // The bounds of an element's error, rounded up, in units of the lane's scale 2^scale: its 2-norm,
 // its greatest element, the 2-norm and 1-norm of what was lost, and the mask.
-struct Side {
+struct alignas(16) Side {
   float norm, greatest, lost, lost_sum;
   uint64_t mask;
   int scale, unused;
 };
-// Steps are cut so often at most, in multiples of so many, for norms and for the sample.
-enum { NORM_CUTS = 16, NORM_STEPS = 512, SAMPLE_CUTS = 32, SAMPLE_STEPS = 128 };
+// Steps are cut so often at most, by powers of two from 2^SHIFT on, for norms and for the sample.
+enum { NORM_CUTS = 16, NORM_SHIFT = 9, NORM_STEPS = 1 << NORM_SHIFT };
+enum { SAMPLE_CUTS = 32, SAMPLE_SHIFT = 6, SAMPLE_STEPS = 1 << SAMPLE_SHIFT };
 
 // Elements of C whose sums tell how many moduli are enough: of SAMPLED rows and columns.
 enum { SAMPLED = 16 };
 struct Sample {
-  double sums[SAMPLE_CUTS][SAMPLED][SAMPLED];  // each of some steps
+  double sums[SAMPLE_CUTS][SAMPLED * SAMPLED],
+      sum[SAMPLED * SAMPLED];  // each of some steps; of all
   // For the rows, then for the columns: sums of squares and of sizes.
   float lost[2 * SAMPLED][CHOICES][2];
 };
@@ -173,15 +179,20 @@ struct Decision {
 // decision is at 0.
 struct Layout {
   int64_t rows, cols, blocks;  // of padded lanes; of k
-  int64_t norm_steps, norm_cuts, sample_steps, sample_cuts;
+  int norm_shift, norm_cuts, sample_shift, sample_cuts;
   int64_t lanes;  // of all matrices, A's first
-  int64_t sums, sides, a, b, c, norms;
+  int64_t sums, sides, norms, c, a, b;
   int64_t a_matrix, b_matrix, c_matrix;     // bytes of a matrix's residues, of one modulus
   int64_t a_modulus, b_modulus, c_modulus;  // and of all matrices
   int64_t bytes;
 };
 
-RESIDUES_FUNCTION int64_t round_up(int64_t x, int64_t by) { return (x + by - 1) / by * by; }
+// by: a power of two.
+RESIDUES_FUNCTION int64_t round_up(int64_t x, int64_t by) { return (x + by - 1) & -by; }
+RESIDUES_FUNCTION int cut_shift(int64_t k, int shift, int most) {
+  while ((k - 1) >> shift >= most) ++shift;
+  return shift;
+}
 
 RESIDUES_FUNCTION Layout layout_of(int64_t m, int64_t n, int64_t k, int64_t batch,
                                    int64_t a_matrices, int64_t b_matrices, int moduli) {
@@ -189,25 +200,27 @@ RESIDUES_FUNCTION Layout layout_of(int64_t m, int64_t n, int64_t k, int64_t batc
   const int64_t most = moduli == 0 ? MOST : moduli;
   l.rows = round_up(m, TWO_BLOCKS);
   l.cols = round_up(n, TWO_BLOCKS);
-  l.blocks = round_up(k, STEPS) / STEPS;
-  l.norm_steps = round_up((k + NORM_CUTS - 1) / NORM_CUTS, NORM_STEPS);
-  l.norm_cuts = k == 0 ? 0 : (k + l.norm_steps - 1) / l.norm_steps;
-  l.sample_steps = round_up((k + SAMPLE_CUTS - 1) / SAMPLE_CUTS, SAMPLE_STEPS);
-  l.sample_cuts = k == 0 || moduli != 0 ? 0 : (k + l.sample_steps - 1) / l.sample_steps;
+  l.blocks = (k + STEPS - 1) >> STEPS_SHIFT;
+  l.norm_shift = cut_shift(k, NORM_SHIFT, NORM_CUTS);
+  l.norm_cuts = static_cast<int>((k + (int64_t{1} << l.norm_shift) - 1) >> l.norm_shift);
+  l.sample_shift = cut_shift(k, SAMPLE_SHIFT, SAMPLE_CUTS);
+  l.sample_cuts =
+      moduli != 0 ? 0
+                  : static_cast<int>((k + (int64_t{1} << l.sample_shift) - 1) >> l.sample_shift);
   l.lanes = a_matrices * l.rows + b_matrices * l.cols;
   l.sums = round_up(static_cast<int64_t>(sizeof(Decision)), 128);
   l.sides = l.sums + l.lanes * static_cast<int64_t>(sizeof(Lane));
-  l.a = l.sides + l.lanes * static_cast<int64_t>(sizeof(Side));
+  l.norms = l.sides + l.lanes * static_cast<int64_t>(sizeof(Side));
+  l.c = l.norms + l.norm_cuts * l.lanes * static_cast<int64_t>(sizeof(Norm));
   l.a_matrix = l.rows * l.blocks * STEPS;
   l.b_matrix = l.cols * l.blocks * STEPS;
   l.c_matrix = l.rows * l.cols;
   l.a_modulus = a_matrices * l.a_matrix;
   l.b_modulus = b_matrices * l.b_matrix;
   l.c_modulus = batch * l.c_matrix;
+  l.a = l.c + most * l.c_modulus;
   l.b = l.a + most * l.a_modulus;
-  l.c = l.b + most * l.b_modulus;
-  l.norms = l.c + most * l.c_modulus;
-  l.bytes = l.norms + l.norm_cuts * l.lanes * static_cast<int64_t>(sizeof(Norm));
+  l.bytes = l.b + most * l.b_modulus;
   return l;
 }
 #ifndef __CUDACC__

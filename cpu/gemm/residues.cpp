@@ -31,15 +31,20 @@ constexpr int64_t kLongChunk = 1024, kShortChunk = 256;
 constexpr int64_t kApart = 4096 + 64 * 21;
 constexpr int kSamples = 8;  // rows and columns
 
+// `extent` in as few equal chunks as there are of `most`.
+int64_t chunk_of(int64_t extent, int64_t most) {
+  return round_up(divide_up(extent, divide_up(extent, most)), kSide);
+}
+
 struct Layout {
   int64_t depth, rows, columns, chunk_rows, chunk_columns;
   int64_t a_stride, b_stride, c_stride;
 
   Layout(int64_t m, int64_t n, int64_t k, int threads) {
     depth = round_up(k, kDeep);
-    rows = std::min(round_up(m, kSide), std::max(kLongChunk, kMostBytes / depth / kSide * kSide));
-    chunk_rows = std::min(rows, threads == 1 ? kLongChunk : kShortChunk);
-    chunk_columns = std::min(round_up(n, kSide), kChunkColumns);
+    rows = chunk_of(m, std::max(kLongChunk, kMostBytes / depth / kSide * kSide));
+    chunk_rows = chunk_of(rows, threads == 1 ? kLongChunk : kShortChunk);
+    chunk_columns = chunk_of(n, kChunkColumns);
     const int64_t bands = threads == 1 ? 1 : divide_up(2 * threads, divide_up(rows, chunk_rows));
     columns = std::min(round_up(n, kSide), bands * chunk_columns);
     a_stride = rows * depth + kApart;
@@ -144,9 +149,6 @@ Moduli::Moduli(int wanted)
   for (int i = 0; i < count; ++i) {
     const int m = kModuli[i];
     reciprocals[i] = 1.0f / static_cast<float>(m);
-    // The sum of s tiles is at most s 2^20. The reduction of x in f32 leaves up to m / 2 and x
-    // times the errors of x and of 1 / m in f32; that is too much for m = 253 and 2^25.
-    steps[i] = m == 253 ? 16 : 32;
     const tables::Wide others = tables::product_of(count) / static_cast<tables::Wide>(m);
     const int inverse = tables::inverse_of(static_cast<int>(others % unsigned(m)), m);
     for (const bool is_b : {false, true}) {

@@ -17,6 +17,9 @@ namespace trine::cpu::gemm {
 // The rows of a panel of A or columns of a panel of B; the steps of k in a tile. A panel has a
 // block of kSide x kDeep bytes for each kDeep steps: two tiles of 16 rows or columns.
 constexpr std::int64_t kSide = 32, kDeep = 64, kTileBlock = kSide * kDeep;
+// The tiles of k between two reductions: those of a panel of A are 32 KiB, which stay in the first
+// cache, and sums are at most 2^24. Reduced in f32 modulo 253, 2^25 would leave more than a byte.
+constexpr std::int64_t kSteps = 16;
 
 namespace tables = trine::gpu::residues;
 
@@ -33,7 +36,6 @@ struct Moduli {
 
   int count, limbs;
   float reciprocals[tables::MOST];
-  int steps[tables::MOST];                  // tiles of k between two reductions
   Conversion conversions[2][tables::MOST];  // of A, of B
   tables::Recombination recombination;
 };

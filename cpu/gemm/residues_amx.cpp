@@ -72,9 +72,9 @@ struct Tiles {
     int reduced = 0;
     for (int s = 0; s < steps; ++s, a += kTileBlock, b += kTileBlock) {
       _tile_loadd(4, a, 64);
-      _tile_loadd(6, b, 64);
+      _tile_stream_loadd(6, b, 64);
       _tile_dpbssd(0, 4, 6);
-      _tile_loadd(7, b + 1024, 64);
+      _tile_stream_loadd(7, b + 1024, 64);
       _tile_dpbssd(1, 4, 7);
       _tile_loadd(5, a + 1024, 64);
       _tile_dpbssd(2, 5, 6);
@@ -118,8 +118,8 @@ struct EmulatedTiles {
   }
 };
 
-// A panel of A's steps stay in the first cache while B's panels pass, from the second one. The next
-// panel of A, and at the end the next modulus's panels of B, are fetched meanwhile.
+// A panel of A's steps stay in the first cache while B's panels stream from the second one. The
+// next panel of A, and at the end the next modulus's panels of B, are fetched meanwhile.
 template <class Tiles>
 void multiply(const Moduli& moduli, const ResidueBlock& block) {
   alignas(64) std::int32_t sums[2][kSide * kSide];
@@ -135,8 +135,8 @@ void multiply(const Moduli& moduli, const ResidueBlock& block) {
     for (int64_t i = 0; i < block.row_panels; ++i) {
       const bool is_last = i + 1 == block.row_panels;
       const int64_t share = round_up(divide_up(kTileBlock, block.column_panels), 64);
-      for (int64_t t = 0; t < tiles; t += moduli.steps[q]) {
-        const int steps = static_cast<int>(std::min<int64_t>(moduli.steps[q], tiles - t));
+      for (int64_t t = 0; t < tiles; t += kSteps) {
+        const int steps = static_cast<int>(std::min(kSteps, tiles - t));
         for (int64_t j = 0; j < block.column_panels; ++j) {
           const std::int8_t* const from = b + j * panel + t * kTileBlock;
           const std::int8_t* const next_a =

@@ -229,8 +229,8 @@ constexpr const char* kTensorSmallEntries[] = {"tensor_small", "tensor_small_run
 void tensor_small_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
-  kTensorSmall.plan(op, side_index(p), plan);
-  if (in_odd_runs(p)) plan.launches[0].entry = 1;
+  kTensorSmall.plan(op, tile_side_index(p), plan);
+  if (side_index(p) < std::size(kSides) && in_odd_runs(p)) plan.launches[0].entry = 1;
 }
 
 void plan_small_check(const Target&, void* input, void* output, Plan& plan) {
@@ -397,8 +397,7 @@ constexpr Variant kVariants[] = {
     {.name = "tensor_small",
      .operation = TRINE_GEMM,
      .summary = "a group for each small product, f64 on tensor cores: proven by a self-check",
-     .requirement =
-         "f64, m, n and k of at most 64; an NVIDIA GPU of compute capability 9.0 or newer",
+     .requirement = "f64, k of at most 64; an NVIDIA GPU of compute capability 9.0 or newer",
      .default_for = "many, f64 up to 64, on 9.0 or newer",
      .file = "gemm/tensor_small",
      .macros = kSmallMacros,

@@ -128,13 +128,29 @@ inline int64_t size_of(const Request& request) {
 constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
 inline int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
 
-/// Rungs with a product's operands whole in local memory: the sides that they are compiled for.
+/// Rungs with a tile's operands whole in local memory: the sides of C's tiles that they are
+/// compiled for, which hold all of k as well.
 constexpr const char* kSides[] = {"24", "32", "40", "48", "56", "64"};
 constexpr int64_t kSideValues[] = {24, 32, 40, 48, 56, 64};
 /// The index in kSides of the smallest that holds A, B and C; std::size(kSides): none.
 inline size_t side_index(const Problem& p) {
   return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
                              kSideValues);
+}
+/// The same where C may have several tiles: of the sides that hold k, the one whose tiles cover C
+/// with the fewest elements.
+inline size_t tile_side_index(const Problem& p) {
+  size_t best = side_index(p);
+  if (best < std::size(kSides)) return best;
+  double fewest = 0;
+  for (size_t i = 0; i < std::size(kSides); ++i) {
+    const int64_t side = kSideValues[i];
+    if (side < p.k) continue;
+    const double covered = static_cast<double>(divide_up(p.m, side) * side) *
+                           static_cast<double>(divide_up(p.n, side) * side);
+    if (best == std::size(kSides) || covered <= fewest) best = i, fewest = covered;
+  }
+  return best;
 }
 /// A matrix without gaps whose rows (or columns) of unit stride have an odd number of elements.
 inline bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
@@ -151,14 +167,14 @@ struct SmallRung {
   int64_t (*threads)(int64_t side);
   bool dynamic;
 
-  /// The group for the side kSides[index]: one product, with both operands laid out as in small.h.
+  /// The group for the side kSides[index], with both operands laid out as in small.h.
   Group group(size_t index) const {
     const int64_t side = kSideValues[index];
     return {side, side, threads(side), 2 * side * ((side + 3) / 8 * 8 + 4)};
   }
   const char* refuses(const Request& request) const {
-    const size_t index = side_index(Problem(request.as<trine_gemm>()));
-    if (index == std::size(kSides)) return "it is for m, n and k of at most 64";
+    const size_t index = tile_side_index(Problem(request.as<trine_gemm>()));
+    if (index == std::size(kSides)) return "it is for k of at most 64";
     Group one = group(index);
     if (dynamic && request.target.backend != kCuda) one.local_elements = 0;
     return refuse_tiles(request, one);

@@ -173,7 +173,7 @@ const char* small_refuses(const Request& request) {
 
 void small_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  kSmall.plan(op, side_index(Problem(op)), plan);
+  kSmall.plan(op, tile_side_index(Problem(op)), plan);
 }
 
 // --- private_exact, private_tile: for CPUs behind OpenCL -----------------------------------------
@@ -250,7 +250,7 @@ constexpr Variant kVariants[] = {
     {.name = "small",
      .operation = TRINE_GEMM,
      .summary = "a group, of one to four warps, for each small product",
-     .requirement = "f32, m, n and k of at most 64",
+     .requirement = "f32, k of at most 64",
      .default_for = "many, f32 up to 64",
      .file = "gemm/small",
      .macros = kSmallMacros,

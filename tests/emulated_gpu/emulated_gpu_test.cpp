@@ -147,8 +147,8 @@ class EmulatedGpu : public testing::Test {
 };
 
 /// Calls that random ones hardly make: few columns without gaps, long products, dense rows of an
-/// odd number of elements, exact products of so many steps that a group computes an element, or
-/// that groups share a row.
+/// odd number of elements, a large C by short k, exact products of so many steps that a group
+/// computes an element, or that groups share a row.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
   const uint32_t bytes = seed % 3 == 0 ? 2 : 1;
@@ -168,6 +168,8 @@ std::vector<oracle::Operation> rare_calls(uint64_t seed) {
           oracle::plan_reduce(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL,
                               seed % 2 ? TRINE_F32 : TRINE_F64, 1, int64_t(3000 + 97 * seed)),
           oracle::plan_gemm(TRINE_F64, odd, odd + 2, odd, 1, 0, 3),
+          oracle::plan_gemm(seed % 2 ? TRINE_F32 : TRINE_F64, int64_t(60 + 13 * seed), odd + 30,
+                            int64_t(1 + seed), 2),
           oracle::plan_transpose(1u << seed % 4, odd, odd + 4, 40),
           seed % 2 ? oracle::plan_transpose(bytes, thin, count)
                    : oracle::plan_transpose(bytes, count, thin)};

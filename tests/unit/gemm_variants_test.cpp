@@ -350,10 +350,9 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
     if (exact) wide.numerics = TRINE_EXACT;
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
-      EXPECT_THAT(asked.refusal(op), HasSubstr(op.c.rows == 1            ? "2^31 - 1 work-groups"
-                                               : rung == "batched_small" ? "small matrices"
-                                               : rung.ends_with("small") ? "at most 64"
-                                                                         : "2^31 - 1 work-groups"))
+      EXPECT_THAT(asked.refusal(op),
+                  HasSubstr(rung == "batched_small" && op.c.rows > 1 ? "small matrices"
+                                                                     : "2^31 - 1 work-groups"))
           << rung;
   }
   for (const std::string& rung : ladder(TRINE_TRANSPOSE, kBoth)) {
@@ -698,6 +697,16 @@ TEST(GemmRows, SmallTakesTheSideThatHoldsAllThree) {
         EXPECT_EQ(asked.plan(op).macro[1], side) << n;
         EXPECT_EQ(asked.launch(op).grid[0], 70u);
       }
+    // A larger C has the tiles that cover it with the fewest elements.
+    for (const auto& [m, n, k, side, tiles] :
+         {std::tuple<int64_t, int64_t, int64_t, int, uint32_t>{50000, 32, 32, 1, 1563},
+          {32, 50000, 31, 1, 1563},
+          {4096, 4096, 64, 5, 4096},
+          {100, 200, 30, 2, 15},
+          {100, 200, 41, 4, 8}}) {
+      EXPECT_EQ(asked.plan(gemm_of(dtype, m, n, k, 3)).macro[1], side) << m;
+      EXPECT_EQ(asked.launch(gemm_of(dtype, m, n, k, 3)).grid[0], 3 * tiles) << m;
+    }
     EXPECT_NE(asked.refusal(gemm_of(dtype, 8, 8, 65)), "");
     EXPECT_NE(asked.refusal(gemm_of(TRINE_I32, 8, 8, 8)), "");
   }
@@ -723,6 +732,7 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 31, 33, 34, 70)));
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 31, 34, 33, 70)));
   EXPECT_TRUE(takes_runs(gemm_of(TRINE_F64, 30, 33, 35, 70))) << "rows are whole lines";
+  EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 65, 33, 35))) << "several tiles";
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 1, 33, 1, 70)));
 }
 

@@ -73,11 +73,15 @@ DEVICE void store_sums(GLOBAL T* c, long c_row, int rows, int cols, T acc[ROWS][
 KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T panels[2 * PANEL];
   const int warp = local_x() / 32, lane = local_x() % 32, depth = flags & MULTIPLY ? (int)k : 0;
+  const Tile tile = small_tile(tiles_m, tiles_n);
+  const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
+  const int rows = extent_of(m, i0), cols = extent_of(n, j0);
   await_earlier_launches();
   if (depth > 0) {
-    const PanelLoader a_loader = LOADER_A(panels, a + a_offset + group_x() * a_batch, depth);
+    const PanelLoader a_loader =
+        LOADER_A(panels, a + a_offset + tile.batch * a_batch + i0 * a_row, rows, depth);
     const PanelLoader b_loader =
-        LOADER_B(panels + PANEL, b + b_offset + group_x() * b_batch, depth);
+        LOADER_B(panels + PANEL, b + b_offset + tile.batch * b_batch + j0 * b_col, cols, depth);
     COPY_A(&a_loader, 0);
     COPY_B(&b_loader, 0);
     commit_copies();
@@ -97,10 +101,10 @@ KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENT
   MULTIPLY_BY_LAYOUT;
   // A C of several columns has unit stride along its rows (gemm_problem.hpp). Without a product,
   // acc is the sum of nothing, and its factor is 1.
-  c += c_offset + group_x() * c_batch + row * c_row + col;
+  c += c_offset + tile.batch * c_batch + (i0 + row) * c_row + (j0 + col);
   const T factor = flags & MULTIPLY ? alpha : 1;
   if (flags & ADD_C)
-    store_sums(c, c_row, (int)m - row, (int)n - col, acc, factor, beta, MULTIPLY | ADD_C);
+    store_sums(c, c_row, rows - row, cols - col, acc, factor, beta, MULTIPLY | ADD_C);
   else
-    store_sums(c, c_row, (int)m - row, (int)n - col, acc, factor, beta, MULTIPLY);
+    store_sums(c, c_row, rows - row, cols - col, acc, factor, beta, MULTIPLY);
 }

@@ -70,9 +70,15 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
   const int depth = flags & MULTIPLY ? (int)k : 0;
   const int a_pitch = pitch_of(A_BY_LANES ? a_row : a_col);
   const int b_pitch = pitch_of(B_BY_LANES ? b_col : b_row);
+  const Tile tile = small_tile(tiles_m, tiles_n);
+  const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
+  const int rows = extent_of(m, i0), cols = extent_of(n, j0);
+  await_earlier_launches();
   if (depth > 0) {
-    const PanelLoader a_loader = LOADER_A(a_panel, a + a_offset + group_x() * a_batch, depth);
-    const PanelLoader b_loader = LOADER_B(b_panel, b + b_offset + group_x() * b_batch, depth);
+    const PanelLoader a_loader =
+        LOADER_A(a_panel, a + a_offset + tile.batch * a_batch + i0 * a_row, rows, depth);
+    const PanelLoader b_loader =
+        LOADER_B(b_panel, b + b_offset + tile.batch * b_batch + j0 * b_col, cols, depth);
 #pragma unroll
     for (int p = 0; p < PARTS; ++p) {
       if (p * DEPTH < depth) {
@@ -98,7 +104,7 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
   for (int p = 0; p < PARTS; ++p) {
     await_parts(PARTS - 1 - p);
     sync();
-    const int begin = p * DEPTH, end = row - group < m ? min(depth, begin + DEPTH) : 0;
+    const int begin = p * DEPTH, end = row - group < rows ? min(depth, begin + DEPTH) : 0;
 #define MULTIPLY_PANELS(a_by_lanes, b_by_lanes)                                                    \
   multiply_part(acc, a_at, b_at, begin, end, a_pitch, b_pitch, row - group + 8 < SIDE, a_by_lanes, \
                 b_by_lanes)
@@ -106,14 +112,14 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
 #undef MULTIPLY_PANELS
   }
   // A C of several columns has unit stride along its rows (gemm_problem.hpp).
-  c += c_offset + group_x() * c_batch + row * c_row + quarter * 2;
+  c += c_offset + tile.batch * c_batch + (i0 + row) * c_row + (j0 + quarter * 2);
   const bool wide = is_wide(c, c_row, 1);
 #pragma unroll
   for (int e = 0; e < 4; e += 2, c += 8 * c_row)
 #pragma unroll
     for (int j = 0; j < BLOCKS; ++j) {
-      const int right = (int)n - quarter * 2 - j * 8;
-      if (row + e * 4 >= m || right <= 0) continue;
+      const int right = cols - quarter * 2 - j * 8;
+      if (row + e * 4 >= rows || right <= 0) continue;
       if (wide && right > 1) {
         finish_vector(c + j * 8, acc[j] + e, alpha, beta, flags);
       } else {

@@ -6,12 +6,13 @@
 //   ALONG_LANES  the stride from row to row is 1: neighbours copy neighbours, one element each.
 //   ALONG_K      k has unit stride: 8 neighbours read 32 bytes of a row and store them turned; the
 //                padding of 4 elements spreads those stores over the banks.
-//   ONE_BY_ONE   else: no unit stride, or fewer rows than `size`. The last stage goes this way
-//                too, where it has fewer steps than DEPTH: elements outside of the matrix are zero.
+//   ONE_BY_ONE   else: neighbours as above, but no address is a constant away from another.
 //
 // The first three look nothing up: several copies share one address and differ by constants. So
-// they take few instructions from the warps that multiply. `size` is a constant wherever these
-// functions are called.
+// they take few instructions from the warps that multiply. Where the matrix has fewer rows than
+// `size`, or the last stage fewer steps than DEPTH, each copy asks: steps beyond the end are zero,
+// rows beyond it stay as they are, because they belong to elements that C hasn't. `size` is a
+// constant wherever these functions are called.
 #define COPIERS 128
 #define IN_VECTORS 0
 #define ALONG_LANES 1
@@ -49,14 +50,13 @@ DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride,
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
   f.lanes = lanes < size ? (int)lanes : size;
-  const bool aligned = (((ulong)x | (ulong)k_stride * sizeof(T)) & 15) == 0;
-  f.way = lanes < size       ? ONE_BY_ONE
-          : lane_stride == 1 ? (aligned ? IN_VECTORS : ALONG_LANES)
-          : k_stride == 1    ? ALONG_K
-                             : ONE_BY_ONE;
+  const bool aligned = f.lanes % 4 == 0 && (((ulong)x | (ulong)k_stride * sizeof(T)) & 15) == 0;
+  f.way = lane_stride == 1 ? (aligned ? IN_VECTORS : ALONG_LANES)
+          : k_stride == 1  ? ALONG_K
+                           : ONE_BY_ONE;
   int lane = u / RUN, l = u % RUN;
   if (f.way == IN_VECTORS) lane = u % VECTORS(size) * 4, l = u / VECTORS(size);
-  if (f.way == ALONG_LANES) lane = u % LANES(size), l = u / LANES(size);
+  if (f.way == ALONG_LANES || f.way == ONE_BY_ONE) lane = u % LANES(size), l = u / LANES(size);
   f.own = lane * lane_stride + l * k_stride;
   f.place = l * ROW(size) + lane;
   return f;
@@ -75,19 +75,31 @@ DEVICE void copy_rows(const GLOBAL T* from, long step, const int rows, const int
       else
         fetch_element(to + r * to_step + p * to_gap, from + p * gap);
 }
+// Copies what the matrix has of a stage: f->lanes rows, `steps` of its steps of k.
+DEVICE void copy_inside(const PanelLoader* f, LOCAL_POINTER T* panel, int steps, const int size) {
+  const bool along_k = f->way == ALONG_K, wide = f->way == IN_VECTORS;
+  const int lanes_apart = wide ? VECTORS(size) * 4 : along_k ? COPIERS / RUN : LANES(size);
+  const int steps_apart = along_k ? RUN : COPIERS / (wide ? VECTORS(size) : LANES(size));
+  const int lane0 = f->place % ROW(size), step0 = f->place / ROW(size);
+#pragma unroll 1
+  for (int lane = lane0; lane < f->lanes; lane += lanes_apart) {
+    const GLOBAL T* from = f->next + lane * f->lane_stride + step0 * f->k_stride;
+#pragma unroll 1
+    for (int step = step0; step < DEPTH; step += steps_apart, from += steps_apart * f->k_stride) {
+      if (wide)
+        copy_vector(panel + step * ROW(size) + lane, from, step < steps);
+      else
+        copy_element(panel + step * ROW(size) + lane, from, step < steps);
+    }
+  }
+}
+
 // Copies the next DEPTH steps, of which `left` lie inside the matrix, and moves on.
 DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const int size, int u) {
   const GLOBAL T* from = f->next + f->own;
   LOCAL_POINTER T* to = panel + f->place;
-  if (f->way == ONE_BY_ONE || left < DEPTH) {
-    const bool along_k = f->k_stride == 1;
-#pragma unroll 1
-    for (int e = u; e < size * DEPTH; e += COPIERS) {
-      const int lane = along_k ? e / DEPTH : e % size, l = along_k ? e % DEPTH : e / size;
-      const bool inside = lane < f->lanes && l < left;
-      copy_element(panel + l * ROW(size) + lane,
-                   f->next + (inside ? lane * f->lane_stride + l * f->k_stride : 0), inside);
-    }
+  if (f->way == ONE_BY_ONE || f->lanes < size || left < DEPTH) {
+    copy_inside(f, panel, left < DEPTH ? (int)left : DEPTH, size);
   } else if (f->way == IN_VECTORS) {
     const int side = VECTORS(size), apart = COPIERS / side;
     copy_rows(from, apart * f->k_stride, DEPTH / apart, side * 4, size / (side * 4), to,

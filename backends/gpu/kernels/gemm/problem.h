@@ -107,16 +107,22 @@ typedef struct Tile {
   int row, col, batch;
 } Tile;
 
+// A division takes as long as a hundred multiply-adds, and most groups need one: where there is one
+// product, and in bands of BAND tile rows.
 DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
-  const int tiles = tiles_m * tiles_n;
-  const int batch = group / tiles, index = group - batch * tiles;
-  // It is a long, because BAND tile rows of a very wide C have more tiles than 31 bits can count.
-  const int first = (int)(index / ((long)BAND * tiles_n)) * BAND, inside = index - first * tiles_n;
-  const int height = tiles_m - first < BAND ? tiles_m - first : BAND;
+  const uint tiles = (uint)(tiles_m * tiles_n), batch = (uint)group < tiles ? 0u
+                                                        : tiles == 1u       ? (uint)group
+                                                                            : (uint)group / tiles;
+  const uint index = (uint)group - batch * tiles;
+  // Where there are several bands, a band has no more tiles than C.
+  const uint first = tiles_m <= BAND ? 0u : index / (uint)(BAND * tiles_n) * BAND;
+  const uint inside = index - first * (uint)tiles_n;
+  const uint left = (uint)tiles_m - first, height = left < BAND ? left : BAND;
+  const uint col = inside < height ? 0u : height == BAND ? inside / BAND : inside / height;
   Tile tile;
-  tile.row = first + inside % height;
-  tile.col = inside / height;
-  tile.batch = batch;
+  tile.row = (int)(first + inside - col * height);
+  tile.col = (int)col;
+  tile.batch = (int)batch;
   return tile;
 }
 

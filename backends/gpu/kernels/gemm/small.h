@@ -24,11 +24,6 @@
 #define LOADER_B(to, from, cols, depth) \
   loader_of(to, B_PITCH, from, cols, depth, b_col, b_row, B_BY_LANES)
 
-// The group's tile of C. A batch of products with one tile each divides nothing.
-DEVICE Tile small_tile(int tiles_m, int tiles_n) {
-  Tile tile = {0, 0, group_x()};
-  return tiles_m * tiles_n == 1 ? tile : tile_of(group_x(), tiles_m, tiles_n);
-}
 // The rows or columns of a tile that begins at `at`, of `size` in all.
 DEVICE int extent_of(long size, long at) { return size - at < SIDE ? (int)(size - at) : SIDE; }
 #define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)

@@ -73,7 +73,7 @@ DEVICE void store_sums(GLOBAL T* c, long c_row, int rows, int cols, T acc[ROWS][
 KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T panels[2 * PANEL];
   const int warp = local_x() / 32, lane = local_x() % 32, depth = flags & MULTIPLY ? (int)k : 0;
-  const Tile tile = small_tile(tiles_m, tiles_n);
+  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
   const int rows = extent_of(m, i0), cols = extent_of(n, j0);
   await_earlier_launches();

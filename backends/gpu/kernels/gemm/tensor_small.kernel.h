@@ -70,7 +70,7 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
   const int depth = flags & MULTIPLY ? (int)k : 0;
   const int a_pitch = pitch_of(A_BY_LANES ? a_row : a_col);
   const int b_pitch = pitch_of(B_BY_LANES ? b_col : b_row);
-  const Tile tile = small_tile(tiles_m, tiles_n);
+  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
   const int rows = extent_of(m, i0), cols = extent_of(n, j0);
   await_earlier_launches();

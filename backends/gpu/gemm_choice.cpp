@@ -22,14 +22,15 @@ struct Candidate {
   int32_t value;
   unsigned dtypes;
   int64_t tile_m, tile_n;
-  double groups, full, alone;
+  double groups, full, alone, start, ends;
   double odd = 1, by_elements = odd;
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kI32 = 1u << TRINE_I32;
 constexpr unsigned kFour = kF32 | kI32;
-constexpr Candidate kRegisterTiles[] = {{"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
-                                        {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
-                                        {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20}};
+constexpr Candidate kRegisterTiles[] = {
+    {"register_tile", 1, kFour, 128, 128, 2, 0.78, 0.60, 4.3, 7.0},
+    {"register_tile", 0, kFour, 64, 64, 4, 0.76, 0.43, 4.7, 3.4},
+    {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.18, 4.2, 2.0}};
 
 constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
   const RoleTile& tile = rung.tiles[value];
@@ -44,15 +45,18 @@ constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
           double(tile.share_of),
           tile.full,
           tile.alone,
+          tile.start,
+          tile.ends,
           tile.odd,
           tile.by_elements};
 }
 /// If two are equally fast, the first is preferred: the larger tile.
 constexpr auto kCandidates = [] {
-  std::array<Candidate, std::size(kWarpTiles) + std::size(kTensorTiles) + std::size(kRegisterTiles)>
-      all{};
+  constexpr size_t kCount = std::size(kWarpTiles) + std::size(kDeepTiles) +
+                            std::size(kTensorTiles) + std::size(kRegisterTiles);
+  std::array<Candidate, kCount> all{};
   size_t count = 0;
-  for (const RoleTiles* rung : {&kWarpRung, &kTensorRung})
+  for (const RoleTiles* rung : {&kWarpRung, &kDeepRung, &kTensorRung})
     for (size_t value = rung->tiles.size(); value-- > 0;) all[count++] = candidate_of(*rung, value);
   for (const Candidate& one : kRegisterTiles) all[count++] = one;
   return all;
@@ -72,9 +76,15 @@ const Variant* variant_named(std::string_view name) {
                                 [&](const Variant& variant) { return variant.name == name; });
 }
 
-/// The time of the busiest of `units` multiprocessors, in elements of C at full speed. It computes
-/// whole rounds, with as many groups as it holds, and one round with the groups that are left.
-double busiest(const Candidate& one, const Problem& p, int64_t units) {
+/// The multiply-adds of a multiprocessor at full speed (gemm_tiles.hpp) in a microsecond.
+double speed_of(const Candidate& one) { return one.dtypes == kF64 ? 2.303e5 : 2.034e5; }
+
+/// The time of the busiest of `units` multiprocessors for chains of `k` steps, in multiply-adds at
+/// full speed. It computes whole rounds, with as many groups as it holds, and one round with the
+/// groups that are left. On an H200, of 215 products of f64 and 247 of f32, squares and others, the
+/// tile of the least time so estimated takes 1.00 (squares) and 1.01 to 1.02 times as long as the
+/// fastest, in the geometric mean, and f32 of k up to 100 1.07.
+double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
@@ -82,7 +92,15 @@ double busiest(const Candidate& one, const Problem& p, int64_t units) {
   const double rounds = std::floor(held / one.groups), rest = held - rounds * one.groups;
   const double share = rest > 1 ? (rest - 1) / (one.groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);
-  return (rounds * one.groups / one.full + last) * static_cast<double>(one.tile_m * one.tile_n);
+  const double steps = (rounds * one.groups / one.full + last) * static_cast<double>(k);
+  return steps * static_cast<double>(one.tile_m * one.tile_n) +
+         (one.start + held / one.groups * one.ends) * speed_of(one);
+}
+
+/// Tiles of `deep` were measured for single products, up to this size of C.
+bool is_small(const Problem& p) {
+  constexpr double kMost = 4e5;
+  return p.batch == 1 && static_cast<double>(p.m) * static_cast<double>(p.n) <= kMost;
 }
 
 /// The text "its 128×256 tiles fill 132 multiprocessors best". A reason must be static, so each is
@@ -161,7 +179,23 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   return p.batch >= (!f64 ? 16 * units : in_odd_runs(p) ? units : 3 * units / 2);
 }
 
-/// Is three_tf32 faster than a rung whose time is `others`, in elements of C at full speed? Its
+/// Is a rung with all of k in local memory the fastest for a single product of short k? On an H200
+/// it then takes 0.6 to 0.9 of the time of the tiles that stream k (f32 10183x6675x31: 191 µs
+/// instead of 250; f64 3000x3000x16: 24.6 instead of 33). Exceptions, of 36 and 20: f32
+/// 1524x1230x48 takes 1.45 times as long.
+bool prefers_short(const Target& target, uint32_t dtype, const Problem& p) {
+  constexpr int64_t kLeast = 200000;  // elements of C
+  const int64_t narrow = std::min(p.m, p.n);
+  if (dtype == TRINE_I32 || !target.has(TRINE_CAN_INLINE_PTX) || p.batch > 1 ||
+      tile_side_index(p) == std::size(kSides) || p.m < divide_up(kLeast, p.n))
+    return false;
+  if (dtype == TRINE_F64)
+    return p.n % 2 == 0 && p.k % 2 == 0 && (narrow <= 64 || p.k <= 24) &&
+           narrow > few_columns_most(dtype);
+  return narrow > 32 && (p.k < 32 || p.n % 4 != 0);
+}
+
+/// Is three_tf32 faster than a rung whose time is `others`, in multiply-adds at full speed? Its
 /// tiles are divided evenly, at 2.5 times that speed; the parts of A and B are written to memory
 /// and read; and a launch takes 24 µs more. The estimate is within 9 % of the times measured on an
 /// H200 from 1024 to 2304.
@@ -174,16 +208,16 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
                        static_cast<double>(divide_up(p.n, kTileN)) * static_cast<double>(p.batch);
   const double units = std::max(target.facts->compute_units, 1u);
   const double lanes = static_cast<double>(p.m + p.n) * static_cast<double>(p.batch);
-  return tiles * kTileM * kTileN / units / kSpeed + lanes * kLanes +
-             kStart / static_cast<double>(p.k) <
+  return (tiles * kTileM * kTileN / units / kSpeed + lanes * kLanes) * static_cast<double>(p.k) +
+             kStart <
          others;
 }
 
-/// The cost of chains that groups write to memory and another launch adds, in elements of C at full
+/// The cost of chains that groups write to memory and another launch adds, in multiply-adds at full
 /// speed: 3 µs, and 16 bytes an element and group at 4 TB/s.
 double sharing_time(const Problem& p, int64_t parts) {
   constexpr double kLaunch = 7e5, kElement = 1;
-  return (kLaunch + kElement * static_cast<double>(parts * p.m * p.n)) / static_cast<double>(p.k);
+  return kLaunch + kElement * static_cast<double>(parts * p.m * p.n);
 }
 
 /// Is `residues` faster than the tiles of f64? Both times are in picoseconds, from an H200: a
@@ -237,7 +271,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const bool between_vectors =
       !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
-    if ((one.dtypes >> dtype & 1) == 0) continue;
+    if ((one.dtypes >> dtype & 1) == 0 || (one.rung == kDeepRung.rung && !is_small(problem)))
+      continue;
     const int64_t parts = !widens
                               ? 1
                               : exact_parts(problem, tiles_of(problem, {one.tile_m, one.tile_n, 0}),
@@ -245,7 +280,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     Problem shared = problem;  // by groups that each have a part of k
     shared.batch *= parts;
     const double whole =
-        busiest(one, shared, target.facts->compute_units) / static_cast<double>(parts) +
+        busiest(one, shared, divide_up(problem.k, parts), target.facts->compute_units) +
         (parts > 1 ? sharing_time(problem, parts) : 0);
     const double time = whole / (!between_vectors    ? 1
                                  : problem.continues ? one.by_elements
@@ -260,9 +295,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   if (prefers_residues(target, op, problem))
     wishes.add(variant_named("residues"), 0,
                "residues: int8 products modulo a few numbers, not chains of f64");
-  if (prefers_small(target, dtype, problem))
+  if (prefers_small(target, dtype, problem) || (!widens && prefers_short(target, dtype, problem)))
     wishes.add(variant_named(dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
-               "a group for each of many small products, operands whole in local memory");
+               "a group for each small product or tile, all of k in local memory");
   // A batch of products with so few results each.
   if (problem.batch >= kManyProducts && std::max(problem.m, problem.n) <= batched_most(dtype))
     wishes.add(variant_named("batched_small"), 0,

@@ -2,6 +2,7 @@
 // and of 9.0 or newer (tensor_small).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "backends/gpu/gemm_exact.hpp"
@@ -43,6 +44,8 @@ const char* role_refuses(const Request& request, const RoleTile& tile) {
   return refuse_tiles(request, role_group<kRung>(tile));
 }
 
+constexpr const char* kNotContinued = "chains begin at 0 in this tile, not at c";
+
 constexpr const char* kFourBytes[] = {"float", "int"};
 constexpr trine_parameter kWarpParameters[] = {{sizeof(trine_parameter), std::size(kWarpTiles),
                                                 std::size(kWarpTiles) - 1, "tile",
@@ -53,7 +56,8 @@ constexpr Macro kWarpMacros[] = {
     {"CONTINUED", kNoYes}};
 
 bool warp_exists(const int* macro) {
-  return macro[0] == 0 || (kWarpTiles[macro[1]].forms & kIntegers) != 0;
+  const unsigned asked = (macro[0] == 1 ? kIntegers : 0u) | (macro[2] == 1 ? kContinues : 0u);
+  return (kWarpTiles[macro[1]].forms & asked) == asked;
 }
 
 const char* warp_refuses(const Request& request) {
@@ -62,6 +66,8 @@ const char* warp_refuses(const Request& request) {
   if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
   if (dtype == TRINE_I32 && (tile.forms & kIntegers) == 0)
     return "of i32 there are the tiles 64x128 and 128x256";
+  if (Problem(request.as<trine_gemm>()).continues && (tile.forms & kContinues) == 0)
+    return kNotContinued;
   return role_refuses<kWarpRung>(request, tile);
 }
 
@@ -89,6 +95,30 @@ void plan_warp_check(const Target& target, void* input, void* output, Plan& plan
 /// ordinary.
 constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
+// --- deep: small tiles whose panels run along k --------------------------------------------------
+
+constexpr trine_parameter kDeepParameters[] = {
+    {sizeof(trine_parameter), std::size(kDeepTiles), 0, "tile", kDeepTileNames.data()}};
+constexpr Macro kDeepMacros[] = {
+    {"T", kFloat}, {"TILE", kDeepTileNames, kWarpConstants, role_constant<kDeepTiles>}};
+
+const char* deep_refuses(const Request& request) {
+  if (request.as<trine_gemm>().dtype != TRINE_F32) return "deep is for f32";
+  return role_refuses<kDeepRung>(request, tile_of<kDeepRung>(request));
+}
+
+void deep_plan(const Request& request, Plan& plan) {
+  constexpr int64_t kPadding = 4;
+  const auto& op = request.as<trine_gemm>();
+  const RoleTile& tile = tile_of<kDeepRung>(request);
+  const Problem p(op);
+  plan.macro[1] = request.selection.values[0];
+  const int64_t lines = kDeepRung.rows(tile) + kDeepRung.cols(tile);
+  if (!p.empty()) add_role_tiles<kDeepRung>(op, p, tile, (tile.depth + kPadding) * lines, plan);
+}
+
+// --- tensor_specialized --------------------------------------------------------------------------
+
 constexpr trine_parameter kTensorParameters[] = {{sizeof(trine_parameter), std::size(kTensorTiles),
                                                   std::size(kTensorTiles) - 1, "tile",
                                                   kTensorTileNames.data()}};
@@ -101,11 +131,11 @@ constexpr Macro kTensorMacros[] = {
     {"ODD", kNoYes},
     {"CONTINUED", kNoYes}};
 
-/// No kernel has two of the forms, and none of them has chains that begin at C.
+/// No kernel has two of the forms.
 bool tensor_exists(const int* macro) {
-  const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u);
-  if (macro[4] == 1) return asked == 0;
-  return (kTensorTiles[macro[1]].forms & asked) == asked && asked != kEvery;
+  const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u) |
+                         (macro[4] == 1 ? kContinues : 0u);
+  return (kTensorTiles[macro[1]].forms & asked) == asked && std::popcount(asked) < 2;
 }
 
 bool has_odd_rows(const Operand& x) {
@@ -152,6 +182,7 @@ const char* tensor_refuses(const Request& request) {
   const RoleTile& tile = tile_of<kTensorRung>(request);
   if (trine_is_exact(&op) != (op.dtype == TRINE_F32) || op.dtype == TRINE_I32)
     return "tensor_specialized is for f64, and for f32 of numerics exact";
+  if (Problem(op).continues && (tile.forms & kContinues) == 0) return kNotContinued;
   if (op.dtype == TRINE_F64) return role_refuses<kTensorRung>(request, tile);
   if ((tile.forms & kWidens) == 0) return "exact f32 has no such tile";
   const char* why = role_refuses<kTensorRung>(request, tile);
@@ -378,6 +409,18 @@ constexpr Variant kVariants[] = {
      .self_check_on = kOpencl,
      .begins_early = true,
      .architectures = "90a"},
+    {.name = "deep",
+     .operation = TRINE_GEMM,
+     .summary = "small tiles, panels along k: one read has four steps",
+     .requirement = "f32; an NVIDIA GPU of compute capability 9.0 alone",
+     .default_for = "f32 on compute capability 9.0, small C with long k",
+     .file = "gemm/deep",
+     .parameters = kDeepParameters,
+     .macros = kDeepMacros,
+     .refuses = deep_refuses,
+     .plan = deep_plan,
+     .begins_early = true,
+     .architectures = "90a"},
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
@@ -396,9 +439,10 @@ constexpr Variant kVariants[] = {
      .architectures = "90a"},
     {.name = "tensor_small",
      .operation = TRINE_GEMM,
-     .summary = "a group for each small product, f64 on tensor cores: proven by a self-check",
+     .summary =
+         "a group for each small product or tile, f64 on tensor cores: proven by a self-check",
      .requirement = "f64, k of at most 64; an NVIDIA GPU of compute capability 9.0 or newer",
-     .default_for = "many, f64 up to 64, on 9.0 or newer",
+     .default_for = "many, f64 up to 64, and short k, on 9.0 or newer",
      .file = "gemm/tensor_small",
      .macros = kSmallMacros,
      .entries = kTensorSmallEntries,

@@ -1,6 +1,6 @@
-// The tiles of `warp_specialized` and `tensor_specialized`, one row each: the constants that the
-// kernel is compiled with (as macros, see Macro::constants), the sizes that the host launches, and
-// the speed by which the default is chosen.
+// The tiles of `warp_specialized`, `deep` and `tensor_specialized`, one row each: the constants
+// that the kernel is compiled with (as macros, see Macro::constants), the sizes that the host
+// launches, and the speed by which the default is chosen.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,13 @@
 
 namespace trine::gpu {
 
-/// Forms that a tile is compiled in beside those for chains of the rung's own type, which begin at
-/// 0 or at C.
+/// Forms that a tile is compiled in beside the one for chains of the rung's own type that begin at
+/// 0.
 enum TileForms : unsigned {
   kIntegers = 1,  ///< elements are i32
   kWidens = 2,    ///< elements are f32 whose chains are f64, from 0
   kOddRows = 4,   ///< rows an odd number of elements apart are copied as vectors (tensor_panel.h)
+  kContinues = 8, ///< chains of the rung's own type begin at C
 };
 
 struct RoleTile {
@@ -30,11 +31,12 @@ struct RoleTile {
   int down, across, warps_down, warps_across, groups, stages, depth, registers;
   unsigned forms;
   /// The speed on a multiprocessor with `share_of` groups, as many as really fit, and on one that
-  /// holds a single group, as shares of the fastest for the dtype (f32 53.7, f64 60.8 TFLOP/s of an
-  /// H200), at sizes that leave few multiprocessors idle. Those of tensor_specialized have a
-  /// group's start and end taken out, and then are the same within 2 % from 832 to 4096.
+  /// holds a single group, without a group's start and end, as shares of 53.7 (f32) and 60.8
+  /// TFLOP/s (f64), which an H200 reaches at 8192.
   double full, alone;
   int share_of;
+  /// Microseconds that a launch takes besides, and that a round of `share_of` groups does.
+  double start, ends;
   /// The share of that speed that is left where rows of A or B begin between vectors of 16 bytes:
   /// `odd` with the tile's form for them, if it has one, and `without`. (Exact f32 has no such
   /// form, but keeps about as much as `odd`.)
@@ -53,28 +55,39 @@ constexpr int RoleTile::*kRoleConstants[] = {
     &RoleTile::groups, &RoleTile::stages, &RoleTile::depth,      &RoleTile::registers};
 
 // clang-format off
-constexpr unsigned kEvery = kWidens | kOddRows;
-//   name  down across warps groups stages depth regs forms  full   alone of odd   without
+constexpr unsigned kFours = kIntegers | kContinues, kEvery = kWidens | kOddRows;
+constexpr unsigned kWide = kWidens | kContinues, kAll = kEvery | kContinues;
+//   name  down across warps groups stages depth regs forms   full  alone of start ends odd without
+constexpr RoleTile kDeepTiles[] = {
+    {"8x16",     1,  1, 2, 2, 2,  6, 64,   0, 0,          0.140, 0.122, 2, 0.45, 1.37, 0.95, 0.95},
+    {"16x16",    2,  1, 2, 2, 2,  8, 32,   0, 0,          0.210, 0.162, 3, 0.76, 1.14, 0.91, 0.91},
+    {"32x32",    4,  2, 2, 2, 2,  6, 32,   0, 0,          0.446, 0.380, 2, 0.72, 1.92, 0.97, 0.97}};
 constexpr RoleTile kWarpTiles[] = {
-    {"16x32",    2,  2, 2, 2, 2,  6, 32,   0, 0,         0.35,  0.15,  3, 1,     1},
-    {"32x64",    4,  4, 2, 2, 2,  6, 32,   0, 0,         0.71,  0.49,  2, 1,     1},
-    {"48x96",    6,  6, 2, 2, 2,  4, 32,   0, 0,         0.73,  0.60,  2, 1,     1},
-    {"64x128",   8,  8, 2, 2, 2,  6, 16, 208, kIntegers, 0.91,  0.79,  2, 1,     1},
-    {"96x96",   12,  6, 2, 2, 2,  6, 16, 208, 0,         0.883, 0.744, 2, 1,     1},
-    {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kIntegers, 1.00,  1.00,  1, 1,     1}};
+    {"16x32",    2,  2, 2, 2, 2,  6, 32,   0, 0,          0.376, 0.275, 3, 1.17, 1.52, 0.91, 0.91},
+    {"16x64",    2,  4, 2, 2, 3,  6, 32,   0, 0,          0.552, 0.467, 3, 1.35, 1.85, 0.87, 0.87},
+    {"32x64",    4,  4, 2, 2, 2,  6, 32,   0, kContinues, 0.772, 0.686, 2, 1.49, 2.26, 0.91, 0.91},
+    {"48x64",    6,  4, 2, 2, 3,  4, 32,   0, 0,          0.845, 0.725, 3, 2.13, 3.51, 0.94, 0.94},
+    {"48x96",    6,  6, 2, 2, 2,  4, 32,   0, 0,          0.880, 0.759, 2, 2.22, 4.19, 0.97, 0.97},
+    {"64x64",    8,  4, 2, 2, 3,  3, 32,   0, 0,          0.894, 0.784, 3, 2.90, 3.88, 0.96, 0.96},
+    {"128x32",   8,  4, 4, 1, 3,  3, 32,   0, 0,          0.845, 0.749, 3, 3.51, 4.25, 0.94, 0.94},
+    {"64x128",   8,  8, 2, 2, 2,  6, 16, 208, kFours,     0.930, 0.860, 2, 2.73, 3.72, 0.93, 0.93},
+    {"32x128",   4,  8, 2, 2, 2,  4, 32, 208, 0,          0.903, 0.786, 2, 2.07, 3.12, 0.93, 0.93},
+    {"96x64",   12,  4, 2, 2, 2,  4, 32, 208, 0,          0.924, 0.816, 2, 2.68, 4.17, 0.96, 0.96},
+    {"96x96",   12,  6, 2, 2, 2,  6, 16, 208, 0,          0.917, 0.840, 2, 2.64, 5.89, 0.98, 0.98},
+    {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kFours,     1.045, 1.045, 1, 2.51, 8.23, 0.95, 0.95}};
 constexpr RoleTile kTensorTiles[] = {
-    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWidens,   0.31,  0.20,  2, 0.86,  0.86},
-    {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.38,  0.38,  1, 0.83,  0.74},
-    {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kWidens,   0.75,  0.55,  2, 0.82,  0.82},
-    {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, kWidens,   0.87,  0.71,  2, 0.80,  0.80},
-    {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,         0.75,  0.75,  1, 0.86,  0.86},
-    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kEvery,    0.84,  0.84,  1, 0.93,  0.78},
-    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,    0.93,  0.93,  1, 0.89,  0.79},
-    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kEvery,    0.955, 0.955, 1, 0.915, 0.89},
-    {"128x56",   1,  7, 8, 1, 1,  4, 32, 232, 0,         0.925, 0.925, 1, 0.67,  0.67},
-    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kEvery,    0.96,  0.96,  1, 0.90,  0.81},
-    {"96x112",   1,  7, 6, 2, 1,  6, 16, 152, kOddRows,  0.95,  0.95,  1, 0.89,  0.83},
-    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kEvery,    1.00,  1.00,  1, 0.94,  0.88}};
+    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWide,      0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86},
+    {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.598, 0.598, 1, 0.00, 2.20, 0.83, 0.74},
+    {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kWide,      0.795, 0.676, 2, 1.07, 2.63, 0.82, 0.82},
+    {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, kWidens,    0.856, 0.756, 2, 1.71, 3.77, 0.84, 0.84},
+    {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,          0.735, 0.735, 1, 0.59, 3.53, 0.93, 0.93},
+    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kAll,       0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78},
+    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,     0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79},
+    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kAll,       0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
+    {"128x56",   1,  7, 8, 1, 1,  4, 32, 232, 0,          0.914, 0.914, 1, 2.20, 4.07, 0.77, 0.77},
+    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kAll,       0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81},
+    {"96x112",   1,  7, 6, 2, 1,  6, 16, 152, kOddRows,   0.948, 0.948, 1, 0.97, 4.56, 0.89, 0.83},
+    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kAll,       0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
 // clang-format on
 
 /// A rung's tiles, and the rows and columns that a unit of C has in this rung.
@@ -92,6 +105,7 @@ struct RoleTiles {
 };
 /// A lane's element stands for 4 x 8 of its warp's; a unit of tensor cores is 16 x 8.
 constexpr RoleTiles kWarpRung{"warp_specialized", kWarpTiles, 4, 8};
+constexpr RoleTiles kDeepRung{"deep", kDeepTiles, 4, 8};
 constexpr RoleTiles kTensorRung{"tensor_specialized", kTensorTiles, 16, 8};
 
 template <size_t kCount>
@@ -101,6 +115,7 @@ constexpr auto names_of(const RoleTile (&tiles)[kCount]) {
   return names;
 }
 constexpr auto kWarpTileNames = names_of(kWarpTiles);
+constexpr auto kDeepTileNames = names_of(kDeepTiles);
 constexpr auto kTensorTileNames = names_of(kTensorTiles);
 
 constexpr int32_t tensor_tile(std::string_view name) {

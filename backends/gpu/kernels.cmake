@@ -43,6 +43,7 @@ set(TRINE_GPU_KERNELS
   gemm/add_chains
   gemm/one_by_one
   gemm/warp_specialized
+  gemm/deep
   gemm/tensor_specialized
   gemm/few_columns
   gemm/batched_small

@@ -117,11 +117,11 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "thin", "vector", "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "bounded", "few_columns", "batched_small", "small", "warp_specialized",
+                   "bounded", "few_columns", "batched_small", "small", "warp_specialized", "deep",
                    "tensor_specialized", "tensor_small", "three_tf32", "residues"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "bounded", "few_columns", "batched_small", "small", "warp_specialized",
+                   "bounded", "few_columns", "batched_small", "small", "warp_specialized", "deep",
                    "tensor_specialized", "tensor_small", "private_exact", "private_tile"}));
 }
 
@@ -148,7 +148,9 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"volkov2008", {}, 16, 64, 64, 1},  // of the transposed problem: 64 of n, 16 of m
       {"register_tile", {0}, 64, 64, 64, 1},
       {"warp_specialized", {0}, 16, 32, 256, 1},
-      {"warp_specialized", {5}, 128, 256, 384, 1},
+      {"warp_specialized", {11}, 128, 256, 384, 1},
+      {"warp_specialized", {6}, 128, 32, 256, 1},
+      {"deep", {0}, 8, 16, 256, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
       {"tensor_specialized", {10}, 96, 112, 512, 1},
       {"tensor_specialized", {11}, 128, 128, 384, 1},
@@ -252,6 +254,8 @@ TEST(GemmRows, AlignedRefusesWhatIsNot) {
 TEST(GemmRows, TilesHaveTheFormsThatTheirTableSays) {
   trine_gemm exact = gemm_of(TRINE_F32, 64, 64, 64);
   exact.numerics = TRINE_EXACT;
+  trine_gemm continued = gemm_of(TRINE_F32, 64, 64, 64);
+  continued.flags = TRINE_CONTINUES;
   struct Form {
     const RoleTiles& rung;
     unsigned form;
@@ -259,6 +263,7 @@ TEST(GemmRows, TilesHaveTheFormsThatTheirTableSays) {
   };
   for (const auto& [rung, form, op] : {Form{kWarpRung, 0, gemm_of(TRINE_F32, 64, 64, 64)},
                                        {kWarpRung, kIntegers, gemm_of(TRINE_I32, 64, 64, 64)},
+                                       {kWarpRung, kContinues, continued},
                                        {kTensorRung, 0, gemm_of(TRINE_F64, 64, 64, 64)},
                                        {kTensorRung, kWidens, exact}})
     for (const RoleTile& tile : rung.tiles) {
@@ -608,9 +613,11 @@ TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
   for (size_t i = 0; i < wishes.count; ++i)
     names.push_back(wishes.all[i].variant->name + std::to_string(wishes.all[i].value));
   EXPECT_EQ(names,
-            (std::vector<std::string>{"warp_specialized5", "warp_specialized3", "warp_specialized4",
-                                      "register_tile1", "warp_specialized1", "warp_specialized2",
-                                      "register_tile0", "warp_specialized0", "naive0"}));
+            (std::vector<std::string>{
+                "warp_specialized11", "warp_specialized7", "warp_specialized9", "warp_specialized8",
+                "warp_specialized5", "warp_specialized10", "warp_specialized3", "warp_specialized4",
+                "warp_specialized6", "register_tile1", "warp_specialized2", "register_tile0",
+                "warp_specialized1", "warp_specialized0", "naive0"}));
 }
 
 /// The tile that was fastest on an H200 of those that are left at each of these sizes, or within 2
@@ -623,11 +630,10 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
     EXPECT_STREQ(rung.tiles[size_t(wishes.all[0].value)].name, tile) << n;
   };
   const std::pair<int64_t, const char*> singles[] = {
-      {64, "16x32"},     {256, "16x32"},    {512, "32x64"},    {768, "48x96"},    {1023, "64x128"},
-      {1024, "64x128"},  {1025, "96x96"},   {1280, "64x128"},  {1536, "96x96"},   {1792, "64x128"},
-      {2047, "128x256"}, {2048, "128x256"}, {2049, "96x96"},   {2304, "64x128"},  {2560, "96x96"},
-      {3000, "64x128"},  {3328, "128x256"}, {4095, "128x256"}, {4096, "128x256"}, {8192, "128x256"},
-      {16384, "128x256"}};
+      {256, "16x32"},    {512, "32x64"},    {600, "48x64"},  {768, "48x96"},    {800, "96x64"},
+      {1024, "32x128"},  {1200, "96x64"},   {1536, "96x96"}, {1600, "32x128"},  {2047, "128x256"},
+      {2048, "128x256"}, {2200, "64x128"},  {3000, "64x64"}, {4095, "128x256"}, {4096, "128x256"},
+      {8192, "128x256"}, {16384, "128x256"}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, kWarpRung, tile);
   const std::pair<int64_t, const char*> doubles[] = {
       {64, "16x32"},     {256, "16x32"},    {319, "32x32"},    {320, "32x32"},    {352, "32x32"},
@@ -637,7 +643,7 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {1023, "128x64"},  {1024, "128x64"},  {1025, "96x96"},   {1088, "96x112"},  {1151, "96x112"},
       {1152, "96x112"},  {1280, "128x56"},  {1344, "128x56"},  {1408, "128x128"}, {1472, "96x96"},
       {1536, "96x96"},   {1600, "96x112"},  {1792, "128x64"},  {1856, "128x56"},  {2047, "128x128"},
-      {2048, "128x128"}, {2049, "96x96"},   {3000, "128x64"},  {3001, "96x96"},   {3328, "96x112"},
+      {2048, "128x128"}, {2049, "96x96"},   {3000, "128x64"},  {3001, "64x64"},   {3328, "96x112"},
       {3392, "128x64"},  {3584, "128x128"}, {3840, "128x128"}, {4095, "128x128"}, {4096, "128x128"},
       {4097, "128x128"}, {8192, "128x128"}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, kTensorRung, tile);
@@ -661,6 +667,28 @@ TEST(GemmRows, ProductsOfSixtyGoByTheSmallRungWhereThereAreMany) {
     EXPECT_EQ(first(n, 66), "tensor_specialized");
     EXPECT_EQ(first(n, 132), "tensor_small");
   }
+}
+
+/// Short chains of a large C go by rungs that hold all of k, long ones of a small C by deep.
+TEST(GemmRows, PreferWhatSuitsTheLengthOfTheChains) {
+  const trine_device_facts facts = gpu();
+  const auto first = [&](uint32_t dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    return std::string_view(
+        prefer_gemm({kCuda, &facts}, gemm_of(dtype, m, n, k, batch)).all[0].variant->name);
+  };
+  EXPECT_EQ(first(TRINE_F32, 10183, 6675, 31), "small");
+  EXPECT_EQ(first(TRINE_F32, 11830, 6799, 52), "small");
+  EXPECT_EQ(first(TRINE_F32, 11830, 6800, 52), "warp_specialized") << "rows are vectors";
+  EXPECT_EQ(first(TRINE_F32, 50000, 32, 32), "warp_specialized") << "a narrow C";
+  EXPECT_EQ(first(TRINE_F32, 400, 400, 16), "warp_specialized") << "a small C";
+  EXPECT_EQ(first(TRINE_F64, 50000, 32, 32), "tensor_small");
+  EXPECT_EQ(first(TRINE_F64, 3000, 3000, 16), "tensor_small");
+  EXPECT_EQ(first(TRINE_F64, 4096, 4096, 64), "tensor_specialized");
+  EXPECT_EQ(first(TRINE_F64, 8456, 223, 24), "tensor_specialized") << "odd rows";
+  EXPECT_NE(first(TRINE_I32, 10183, 6675, 31), "small");
+  for (const int64_t k : {1000, 8192}) EXPECT_EQ(first(TRINE_F32, 128, 128, k), "deep") << k;
+  EXPECT_EQ(first(TRINE_F32, 128, 128, 8192, 2), "warp_specialized") << "a batch wasn't measured";
+  EXPECT_NE(first(TRINE_F32, 700, 700, 8192), "deep");
 }
 
 /// The rows a group are those that were fastest for so few columns.
@@ -702,7 +730,6 @@ TEST(GemmRows, SmallTakesTheSideThatHoldsAllThree) {
          {std::tuple<int64_t, int64_t, int64_t, int, uint32_t>{50000, 32, 32, 1, 1563},
           {32, 50000, 31, 1, 1563},
           {4096, 4096, 64, 5, 4096},
-          {100, 200, 30, 2, 15},
           {100, 200, 41, 4, 8}}) {
       EXPECT_EQ(asked.plan(gemm_of(dtype, m, n, k, 3)).macro[1], side) << m;
       EXPECT_EQ(asked.launch(gemm_of(dtype, m, n, k, 3)).grid[0], 3 * tiles) << m;
@@ -888,14 +915,14 @@ TEST(GemmRows, OddRowsHaveAFormOfTheirOwn) {
 /// speed.
 TEST(GemmRows, OddRowsAreWeighedByTheFormThatTakesThem) {
   const trine_device_facts facts = gpu();
-  trine_gemm op = gemm_of(TRINE_F64, 3455, 1599, 511);
+  trine_gemm op = gemm_of(TRINE_F64, 1087, 1471, 511);
   const auto first = [&] {
     const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
     return std::string_view(kTensorRung.tiles[size_t(wishes.all[0].value)].name);
   };
-  EXPECT_EQ(first(), "96x64");
+  EXPECT_EQ(first(), "64x64");
   op.flags = TRINE_CONTINUES;
-  EXPECT_EQ(first(), "96x96");
+  EXPECT_EQ(first(), "128x128");
 }
 
 TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {

@@ -1,5 +1,5 @@
-// The operands of a small product, whole in local memory, each as it lies in memory: by_lanes, if
-// k is along its lines. A group has one product; m, n and k are at most SIDE.
+// The operands of a small product, or of a tile of SIDE x SIDE elements, whole in local memory,
+// each as it lies in memory: by_lanes, if k is along its lines. A group has one; k is at most SIDE.
 //
 // A line takes PITCH elements, an odd multiple of 16 bytes (f64: of 32): reads of 4 or 8 lines at
 // once, or of 4 steps of 4 lines, fall on different banks, and every line begins at 16 bytes,
@@ -23,11 +23,11 @@
   loader_of(to, A_PITCH, from, rows, depth, a_row, a_col, A_BY_LANES)
 #define LOADER_B(to, from, cols, depth) \
   loader_of(to, B_PITCH, from, cols, depth, b_col, b_row, B_BY_LANES)
+#define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)
+#define COPY_B(loader, l) copy_steps(loader, l, b_row, B_BY_LANES)
 
 // The rows or columns of a tile that begins at `at`, of `size` in all.
 DEVICE int extent_of(long size, long at) { return size - at < SIDE ? (int)(size - at) : SIDE; }
-#define COPY_A(loader, l) copy_steps(loader, l, a_col, A_BY_LANES)
-#define COPY_B(loader, l) copy_steps(loader, l, b_row, B_BY_LANES)
 
 // Uses the macro MULTIPLY_PANELS(a_by_lanes, b_by_lanes) for each layout with constants, so that
 // each has a loop of its own.

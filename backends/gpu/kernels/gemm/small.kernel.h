@@ -1,9 +1,9 @@
-// Idea: a group, of one to four warps, for each small product: it copies A and B as they are, and a
-// lane multiplies up to 7 x 7 elements of C, whose rows and columns lie 4 and 8 apart; many groups
-// share a multiprocessor.
+// Idea: a group, of one to four warps, for each small product, or for each tile of a larger C: it
+// copies its rows of A and columns of B as they are, and a lane multiplies up to 7 x 7 elements of
+// C, whose rows and columns lie 4 and 8 apart; many groups share a multiprocessor.
 // It beats `batched_small` because a read of local memory serves more multiply-adds, and copies
 // walk over lines alone.
-// Requires: m, n and k of at most 64.
+// Requires: k of at most 64.
 #include "problem.h"
 
 #define WARPS_DOWN (SIDE <= 32 ? 1 : 2)

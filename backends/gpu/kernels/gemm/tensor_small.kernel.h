@@ -3,8 +3,8 @@
 // multiply-adds.
 // It beats `batched_small` because a read of local memory serves up to ten times as many
 // multiply-adds.
-// Requires: NVIDIA, compute capability 9.0 or newer, and a passed self-check of that order; m, n
-// and k of at most 64.
+// Requires: NVIDIA, compute capability 9.0 or newer, and a passed self-check of that order; k of at
+// most 64.
 //
 // A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of
 // k. Elements that it reads beyond the rows of A are another row's and go into rows that C hasn't.

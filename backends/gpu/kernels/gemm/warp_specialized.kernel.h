@@ -9,11 +9,12 @@
 #include "problem.h"
 
 // The host's table of tiles (gemm_tiles.hpp) has the constants. UNROLL steps of k stand in the
-// loop's text, of the largest blocks only half: 2048 multiply-adds fill 32 KiB, and the first tile
-// of a group is then slower. Fragments are read AHEAD steps before they are used. A group's
+// loop's text, of long stages only half: 2048 multiply-adds fill 32 KiB, and the first tile of a
+// group is then slower. Fragments are read AHEAD steps before they are used. A group's
 // registers move between its warps where COPIER_REGISTERS and MULTIPLIER_REGISTERS say how many.
 // Blocks of 8 columns are wide enough to store C by rows (warp_block.h).
-enum { UNROLL = HEIGHT * BREADTH * DEPTH == 2048 ? DEPTH / 2 : DEPTH, AHEAD = HEIGHT == 2 ? 7 : 1 };
+enum { UNROLL = HEIGHT * BREADTH * DEPTH >= 1536 ? DEPTH / 2 : DEPTH };
+enum { AHEAD = HEIGHT == 2 ? (BREADTH == 2 ? 7 : 3) : 1 };
 enum { COPIER_REGISTERS = MULTIPLIER_REGISTERS ? 40 : 0, BY_LINES = BREADTH == 8 };
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)

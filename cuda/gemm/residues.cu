@@ -120,7 +120,7 @@ KERNEL_OF(residues_norms, WORKERS, 1)
 // moduli of an element.
 KERNEL_OF(residues_choose, WORKERS, 1)
 (A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int may_copy) {
-  const float kOneByOne = 8000, kWorthACopy = 2e-5f;
+  const float kOneByOne = 3000, kWorthACopy = 2e-5f;
   LOCAL Norm norms[2 * SAMPLED];
   LOCAL float chances[WARPS][CHOICES], lost[2 * SAMPLED][CHOICES][2];
   LOCAL uint ticket;
@@ -183,7 +183,6 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
 (A_ARGUMENTS, B_ARGUMENTS, SPACE_ARGUMENTS, int each_shift, long a_bounds, long b_bounds,
  long copy) {
   LOCAL float patch[PATCH * PITCH];
-  LOCAL double scales[PATCH];
   LOCAL Reductions reductions;
   LAYOUT;
   const int each = 1 << each_shift;
@@ -203,15 +202,14 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
   const long lane = p.of_b ? B_LANE(p.matrix, p.lane) : A_LANE(p.matrix, p.lane);
   const Norm norm = norm_of(NORMS + lane + own, at.norm_cuts, at.lanes);
   bring_reductions(tables.reduction[count - FEWEST][p.of_b], count, &reductions);
-  if (local_x() % 8 == 0) {
-    scales[own] = power_of_two(scale_of(norm.squares, tables.bound[count - FEWEST]));
-    if (p.step == 0) {
-      GLOBAL Lane* const sums = LANE_SUMS + lane + own;
-      sums->squares = norm.squares, sums->mask = norm.mask, sums->greatest = norm.greatest;
-      GLOBAL double* const bound = (GLOBAL double*)space + (p.of_b ? b_bounds : a_bounds) +
-                                   2 * (p.matrix * (p.of_b ? n : m) + p.lane + own);
-      if (own < lanes) bound[0] = sqrt(norm.squares) * (1 + 1e-11), bound[1] = INFINITY;
-    }
+  put(got, of_step == 1, patch);
+  const double scale = power_of_two(scale_of(norm.squares, tables.bound[count - FEWEST]));
+  if (p.step == 0 && local_x() % 8 == 0) {
+    GLOBAL Lane* const sums = LANE_SUMS + lane + own;
+    sums->squares = norm.squares, sums->mask = norm.mask, sums->greatest = norm.greatest;
+    GLOBAL double* const bound = (GLOBAL double*)space + (p.of_b ? b_bounds : a_bounds) +
+                                 2 * (p.matrix * (p.of_b ? n : m) + p.lane + own);
+    if (own < lanes) bound[0] = sqrt(norm.squares) * (1 + 1e-11), bound[1] = INFINITY;
   }
   const long block = p.step / STEPS, rest = at.blocks - block;
   const long place = (p.lane / LANES * at.blocks + block) * BLOCK;
@@ -219,8 +217,7 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
   GLOBAL float* const copied =
       p.of_b && copies ? (GLOBAL float*)(space + copy) + (p.matrix * n + p.lane) * k + p.step : 0;
   convert_blocks(
-      x, of_lane, of_step, lanes, k - p.step, got, blocks, scales, &reductions, count,
-      LANE_SUMS + lane,
+      x, of_lane, of_step, lanes, k - p.step, blocks, scale, &reductions, count, LANE_SUMS + lane,
       space + place + (p.of_b ? at.b + p.matrix * at.b_matrix : at.a + p.matrix * at.a_matrix),
       first, p.of_b ? at.b_modulus : at.a_modulus, patch, copied, k);
 }

@@ -43,14 +43,18 @@ struct ExactSpace {
   int64_t norm_steps, norm_parts;  ///< as `steps` and `parts`, for the first launch
   int64_t a_bounds, b_bounds, words, marks, masks, squares, chains, end;
   int64_t roundings;  ///< of an element's chains
+  bool by_chains;     ///< chains go to the workspace, and the last launch adds and rounds them
 
-  /// `chain`: the steps after which a chain is added to others, 0: none is.
-  explicit ExactSpace(const Request& request, int64_t most_parts = 1, int64_t chain = 0)
+  /// `most_parts`: of k, whose chains go to the workspace; 0: there is one part, and elements that
+  /// aren't certain are marked. `chain`: the steps after which a chain is added to others, 0: none
+  /// is.
+  explicit ExactSpace(const Request& request, int64_t most_parts = 0, int64_t chain = 0)
       : p(request.as<trine_gemm>()),
-        steps(most_parts == 1 ? p.k : divide_up(divide_up(p.k, most_parts), 32) * 32),
-        parts(most_parts == 1 ? 1 : divide_up(p.k, steps)),
+        steps(most_parts <= 1 ? p.k : divide_up(divide_up(p.k, most_parts), 32) * 32),
+        parts(most_parts <= 1 ? 1 : divide_up(p.k, steps)),
         blocks(a_blocks() * p.matrices(p.a) + b_blocks() * p.matrices(p.b)),
-        mask_shift(0) {
+        mask_shift(0),
+        by_chains(most_parts > 0) {
     while ((p.k - 1) / 32 >> mask_shift > 63) ++mask_shift;
     const int64_t splits = norm_splits(request, p, std::max<int64_t>(blocks, 1));
     const int64_t least = std::max<int64_t>(256, int64_t{32} << mask_shift);
@@ -65,7 +69,7 @@ struct ExactSpace {
     masks = marks + divide_up(words, 2);
     squares = masks + (marks - a_bounds) / 2;
     chains = squares + (norm_parts == 1 ? 0 : 3 * kRows * blocks * norm_parts);
-    end = chains + (parts == 1 ? 0 : parts * p.m * p.n);
+    end = chains + (by_chains ? parts * p.m * p.n : 0);
     roundings = chain == 0 ? steps : std::min(steps, chain) + divide_up(steps, chain);
     roundings += parts;
   }
@@ -82,10 +86,10 @@ struct ExactSpace {
     launch.i32(static_cast<int32_t>(a_groups)).i32(static_cast<int32_t>(a_blocks()));
     launch.i32(static_cast<int32_t>(b_blocks()));
     // Chains that are added in the last launch leave no marks.
-    launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(parts == 1 ? words : 0);
+    launch.memory(memory).i64(a_bounds).i64(b_bounds).i64(marks).i64(by_chains ? 0 : words);
     launch.i64(masks).i32(static_cast<int32_t>(mask_shift));
     launch.i32(static_cast<int32_t>(norm_parts)).i64(norm_steps).i64(squares);
-    launch.i64(a_bounds - TRINE_CONTROL_BYTES / 8);
+    launch.i64(a_bounds - TRINE_CONTROL_BYTES / 8).i32(by_chains ? 1 : 0);
   }
 
   /// The product of which a group's share is a matrix of the batch.
@@ -109,10 +113,11 @@ struct ExactSpace {
 
   /// Adds the chains of groups that share k, and computes what then isn't certain.
   void add_chains(const Request& request, Plan& plan) const {
-    constexpr int64_t kLeastElements = 64;
-    const int64_t most = 2 * int64_t{std::max(request.target.facts->compute_units, 1u)};
+    constexpr int64_t kHigh = 16, kBroad = 64;  // of a block
+    const int64_t most = 4 * int64_t{std::max(request.target.facts->compute_units, 1u)};
     Launch& launch = plan.add(add_chains_variant(), 0);
-    launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(p.m * p.n, kLeastElements), most));
+    launch.grid[0] =
+        static_cast<uint32_t>(std::min(divide_up(p.m, kHigh) * divide_up(p.n, kBroad), most));
     launch.block[0] = 256;
     push_product(launch, request.as<trine_gemm>(), p, parts, 0);
     push(launch);
@@ -161,7 +166,7 @@ inline const char* refuse_terms(const trine_gemm& op) {
 }
 
 /// Why a call's terms, bounds or marks don't fit.
-inline const char* refuse_exact(const Request& request, int64_t parts = 1) {
+inline const char* refuse_exact(const Request& request, int64_t parts = 0) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   constexpr int64_t kMost = int64_t{1} << 31;
@@ -174,16 +179,23 @@ inline const char* refuse_exact(const Request& request, int64_t parts = 1) {
   return nullptr;
 }
 
-/// The launches of an exact product: those before and after the product's own. `parts` and `chain`
-/// are ExactSpace's; where groups share k, `add_product` adds their chains.
+/// The launches of an exact product: its own and those beside it. `parts` and `chain` are
+/// ExactSpace's. Chains don't need bounds before they are added, so that the bounds may be computed
+/// while the product is.
 template <class AddProduct>
-void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product, int64_t parts = 1,
+void plan_exact(const Request& request, Plan& plan, AddProduct&& add_product, int64_t parts = 0,
                 int64_t chain = 0) {
   const ExactSpace space(request, parts, chain);
   if (space.p.empty()) return;
+  if (space.by_chains) {
+    add_product(space);
+    space.add_norms(plan);
+    space.add_chains(request, plan);
+    return;
+  }
   if (space.p.multiply) space.add_norms(plan);
   add_product(space);
-  if (space.p.multiply && space.parts == 1) space.add_one_by_one(request, plan);
+  if (space.p.multiply) space.add_one_by_one(request, plan);
 }
 
 }  // namespace trine::gpu

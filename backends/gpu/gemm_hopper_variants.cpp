@@ -165,12 +165,23 @@ int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
 /// The same of f32, whose stages have 32 steps.
 int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int64_t{32} * 8); }
 
-/// The groups that share the k of an exact product's tile.
+/// As FUSED in tensor_specialized.kernel.h: its groups finish their elements themselves.
+bool is_fused(const RoleTile& tile) {
+  return kTensorRung.rows(tile) * kTensorRung.cols(tile) <= 4096;
+}
+
+/// The groups that share the k of an exact product's tile, or the one that has it, whose chains
+/// another launch adds; 0: groups round what they compute. Chains in memory cost little where a
+/// cache holds them.
 int64_t tensor_parts(const Request& request) {
+  constexpr int64_t kMostChains = 1 << 22;
   const RoleTile& tile = tile_of<kTensorRung>(request);
   const Problem p(request.as<trine_gemm>());
-  return exact_parts(p, tiles_of(p, role_group<kTensorRung>(tile)),
-                     int64_t{request.target.facts->compute_units} * tile.share_of);
+  if (p.batch != 1 || !p.multiply) return 0;
+  const int64_t parts = exact_parts(p, tiles_of(p, role_group<kTensorRung>(tile)),
+                                    int64_t{request.target.facts->compute_units} * tile.share_of);
+  return parts == 1 && (is_fused(tile) || p.m > kMostChains / std::max<int64_t>(p.n, 1)) ? 0
+                                                                                         : parts;
 }
 
 uint64_t tensor_workspace(const Request& request) {
@@ -210,14 +221,11 @@ void tensor_plan(const Request& request, Plan& plan) {
   };
   const auto add_exact = [&](const ExactSpace& space) {
     Launch& launch = add(space.product());
-    space.push(launch, space.parts > 1);
-    launch.i64(space.parts > 1 ? p.k : 0);
-    if (space.parts > 1) space.add_chains(request, plan);
+    space.push(launch, space.by_chains);
+    launch.i64(space.by_chains ? p.k : 0);
   };
-  // As FUSED in tensor_specialized.kernel.h.
-  const Group group = role_group<kTensorRung>(tile);
   const int64_t parts = tensor_parts(request);
-  if (widens && group.tile_m * group.tile_n <= 4096 && parts == 1 && !p.empty())
+  if (widens && is_fused(tile) && parts == 0 && !p.empty())
     add_exact(ExactSpace(request));
   else if (widens)
     plan_exact(request, plan, add_exact, parts);

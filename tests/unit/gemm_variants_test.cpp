@@ -104,7 +104,7 @@ struct Asked {
   template <class Op>
   Launch launch(const Op& op) const {
     const Plan all = plan(op);
-    return all.launches[all.launch_count == 3 ? 1 : 0];
+    return *std::ranges::find(all.launches, nullptr, &Launch::other);  // of its own kernel
   }
 };
 
@@ -1014,6 +1014,9 @@ TEST(GemmRows, ExactProductsOfF32GoByTheTilesOfF64) {
   EXPECT_EQ(small.launch(op).dynamic_local_bytes, 3 * 32 * (56 + 72) * 4);
   EXPECT_EQ(small.plan(op).launch_count, 1) << "small tiles are whole in one launch";
   EXPECT_EQ(large.plan(op).launch_count, 3);
+  EXPECT_STREQ(large.plan(op).launches[2].other->name, "add_chains");
+  op.a.batch = op.c.batch = 2;
+  EXPECT_STREQ(large.plan(op).launches[2].other->name, "one_by_one") << "of a batch";
   op.numerics = TRINE_REPRODUCIBLE;
   EXPECT_THAT(large.refusal(op), HasSubstr("is for f64"));
 }
@@ -1030,12 +1033,13 @@ TEST(GemmRows, GroupsShareTheStepsOfExactProductsWithFewTiles) {
   Plan plan;
   asked.variant.plan({target, asked.selection, call, &workspace}, plan);
   ASSERT_EQ(plan.launch_count, 3) << "no marks: what adds the chains computes what is left open";
+  EXPECT_STREQ(plan.launches[1].other->name, "norms");
   EXPECT_STREQ(plan.launches[2].other->name, "add_chains");
   // 4 x 8 tiles leave 132 multiprocessors room for four groups each, of 2048 steps.
-  EXPECT_EQ(plan.launches[1].grid[0], 4 * 8 * 4);
-  EXPECT_EQ(plan.launches[1].arguments[17].i64, 2048);
-  EXPECT_EQ(plan.launches[1].arguments[plan.launches[1].argument_count - 1].i64, 8188);
-  EXPECT_EQ(plan.launches[1].arguments[2].i64, 2048) << "A's next steps are its next matrix";
+  EXPECT_EQ(plan.launches[0].grid[0], 4 * 8 * 4);
+  EXPECT_EQ(plan.launches[0].arguments[17].i64, 2048);
+  EXPECT_EQ(plan.launches[0].arguments[plan.launches[0].argument_count - 1].i64, 8188);
+  EXPECT_EQ(plan.launches[0].arguments[2].i64, 2048) << "A's next steps are its next matrix";
   const auto bytes = [&] {
     return asked.variant.workspace_bytes({target, asked.selection, call, nullptr});
   };

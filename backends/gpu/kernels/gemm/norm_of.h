@@ -1,14 +1,15 @@
 // How the bounds of an exact product (certain.h) come from elements and their squares.
 #pragma once
 
-// The greatest power of two of which x, not 0, is a multiple. Without its last bit x is exact.
+// A power of two of which x, not 0, is a multiple, or less: the value of its last bit, but of a
+// power of two itself only half of it or more. 0 of zeros.
 DEVICE T unit_of(T x) {
 #if T_float
-  const uint bits = as_uint(x) & 0x7fffffffu;
-  return bits << 9 ? as_float(bits) - as_float(bits & (bits - 1u)) : as_float(bits);
+  const uint bits = as_uint(x);
+  return fabs(x) - fabs(as_float(bits & (bits - 1u)));
 #else
-  const ulong bits = as_ulong(x) & 0x7fffffffffffffffUL;
-  return bits << 12 ? as_double(bits) - as_double(bits & (bits - 1UL)) : as_double(bits);
+  const ulong bits = as_ulong(x);
+  return fabs(x) - fabs(as_double(bits & (bits - 1UL)));
 #endif
 }
 

@@ -5,6 +5,10 @@
 //
 //   Neighbouring work-items read along k where that has unit stride, else along the rows: 8 of them
 //   read 32 bytes or more at once. A work-item has AT_ONCE elements on their way.
+//   is_beside: the launch before is the product's own, which only reads A and B and stores chains.
+//   So groups needn't wait for it, and take the multiprocessors that it leaves idle; one of them
+//   does at its end, so that this launch isn't over before. It waited for those before it; A and B
+//   are read past the L1 caches, which no wait has made current here.
 //   Where groups share a row, each has `steps` of k, and the last one puts their parts together.
 #define PLAIN_READS
 #include "certain.h"
@@ -65,7 +69,8 @@ KERNEL_OF(norms, THREADS, 1)
 (const GLOBAL T* a, long a_offset, long a_batch, long a_row, long a_col, const GLOBAL T* b,
  long b_offset, long b_batch, long b_row, long b_col, long m, long n, long k, int a_groups,
  int a_parts, int b_parts, GLOBAL double* space, long a_bounds, long b_bounds, long marks_at,
- long words, long masks_at, int shift, int splits, long steps, long parts_at, long counters_at) {
+ long words, long masks_at, int shift, int splits, long steps, long parts_at, long counters_at,
+ int is_beside) {
   LOCAL double squares[THREADS];
   LOCAL ulong masks[THREADS];
   LOCAL BITS leasts[THREADS];
@@ -81,27 +86,41 @@ KERNEL_OF(norms, THREADS, 1)
   const int slice = along ? t % SLICES : t / ROWS, row = along ? t / SLICES : t % ROWS;
   const long begin = split * steps, left = k - begin < steps ? k - begin : steps;
   const long end = first + row < rows ? begin + left : begin;
-  const GLOBAL T* from = of_a ? a + a_offset + batch * a_batch : b + b_offset + batch * b_batch;
+  const volatile GLOBAL T* from =
+      of_a ? a + a_offset + batch * a_batch : b + b_offset + batch * b_batch;
   from += (first + row) * row_stride + (begin + slice) * stride;
   GLOBAL uint* marks = (GLOBAL uint*)(space + marks_at);
 
-  await_earlier_launches();
+  const bool waits_for_product = is_beside && group_x() == groups_x() - 1;
+
+  if (!is_beside) await_earlier_launches();
   double sum = 0.0;
   ulong mask = 0UL;
   BITS least = AS_BITS((T)0x1p100f) - 1;  // so that zeros don't count
   for (long l = begin + slice; l < end; l += SLICES * AT_ONCE) {
     const int there = (int)((end - l + SLICES - 1) / SLICES);
     T x[AT_ONCE];
+    if (stride == 1 && there >= AT_ONCE) {
 #pragma unroll
-    for (int e = 0; e < AT_ONCE; ++e, from += SLICES * stride) x[e] = e < there ? *from : (T)0;
-    uint present = 0u;
+      for (int e = 0; e < AT_ONCE; ++e) x[e] = from[e * SLICES];
+    } else {
+      const volatile GLOBAL T* next = from;
+#pragma unroll
+      for (int e = 0; e < AT_ONCE; ++e, next += SLICES * stride) x[e] = e < there ? *next : (T)0;
+    }
+    from += AT_ONCE * SLICES * stride;
+    BITS most = 0;
 #pragma unroll
     for (int e = 0; e < AT_ONCE; ++e) {
       const BITS own = AS_BITS(unit_of(x[e])) - 1;
       sum = fma((double)x[e], (double)x[e], sum);
       least = own < least ? own : least;
-      present |= x[e] != (T)0 ? 1u << e : 0u;
+      most = own > most ? own : most;
     }
+    uint present = ~0u >> (32 - AT_ONCE);
+    if (most == ~(BITS)0)  // there are zeros
+#pragma unroll
+      for (int e = 0; e < AT_ONCE; ++e) present &= x[e] != (T)0 ? ~0u : ~(1u << e);
     mask |= mask_of(present, l / SLICES, shift);
   }
 #pragma unroll 1
@@ -112,14 +131,16 @@ KERNEL_OF(norms, THREADS, 1)
   leasts[row * SLICES + slice] = least;
   sync();
   fold(squares, masks, leasts, t);
+  // The first work-items speak for the rows, one each.
+  sync();
+  const int mine = t % ROWS * SLICES;
   if (splits > 1) {
     GLOBAL Part* const all = (GLOBAL Part*)(space + parts_at) + (long)block * splits * ROWS;
     GLOBAL uint* const counter = (GLOBAL uint*)(space + counters_at) + block;
-    const int mine = t / SLICES * splits;
-    if (t % SLICES == 0) {
+    if (t < ROWS) {
       Part part;
-      part.squares = squares[t], part.mask = masks[t], part.least = leasts[t];
-      all[mine + split] = part;
+      part.squares = squares[mine], part.mask = masks[mine], part.least = leasts[mine];
+      all[t * splits + split] = part;
     }
     sync_memory();
     if (t == 0) {
@@ -127,20 +148,26 @@ KERNEL_OF(norms, THREADS, 1)
       if (is_last[0]) *counter = 0u;
     }
     sync();
-    if (!is_last[0]) return;
-    const Part part = all[mine + (t % SLICES < splits ? t % SLICES : 0)];
-    squares[t] = t % SLICES < splits ? part.squares : 0.0;
+    if (!is_last[0]) {
+      if (waits_for_product) await_earlier_launches();
+      return;
+    }
+    const int other = t % SLICES;
+    const Part part = all[t / SLICES * splits + (other < splits ? other : 0)];
+    squares[t] = other < splits ? part.squares : 0.0;
     masks[t] = part.mask, leasts[t] = (BITS)part.least;
     SYNC_ROW;
     fold(squares, masks, leasts, t);
+    sync();
   }
-  if (t % SLICES == 0 && first + t / SLICES < rows) {
-    const long lane = batch * rows + first + t / SLICES;
+  if (t < ROWS && first + t < rows) {
+    const long lane = batch * rows + first + t;
     GLOBAL double* bound = space + (of_a ? a_bounds : b_bounds) + 2 * lane;
-    const double norm = norm_of(squares[t]);
+    const double norm = norm_of(squares[mine]);
     bound[0] = norm;
-    bound[1] = norm / (double)OF_BITS(leasts[t] + 1) * 0x1.00001p0;
+    bound[1] = norm / (double)OF_BITS(leasts[mine] + 1) * 0x1.00001p0;
     GLOBAL ulong* all_masks = (GLOBAL ulong*)(space + masks_at);
-    all_masks[(of_a ? 0 : (b_bounds - a_bounds) / 2) + lane] = masks[t];
+    all_masks[(of_a ? 0 : (b_bounds - a_bounds) / 2) + lane] = masks[mine];
   }
+  if (waits_for_product) await_earlier_launches();
 }

@@ -47,7 +47,7 @@ KERNEL_BOUNDED(one_by_one, THREADS, 1, 4)
       }
     SYNC_GROUP;
     const int all = (int)count[0];
-    const Team team = TEAM_OF(all < WARPS || k > 4 * LANES * AT_ONCE);
+    const Team team = TEAM_OF(all <= WARPS / 2 || k > 4 * LANES * AT_ONCE);
     // A copy of B whose columns have unit stride, if the launch before made it.
     const bool copied = all > 0 && copied_at >= 0 && ((const GLOBAL uint*)space)[copied_at] != 0u;
     const GLOBAL T* const copy = copied ? (const GLOBAL T*)space + copy_at : 0;

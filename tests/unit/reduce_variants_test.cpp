@@ -261,6 +261,10 @@ TEST(TransposeRows, BatchWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 1, 4095, 4097, 0, kOpencl), "shifted");
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 4), "shifted");  // 16 bytes: vectors, but no sectors
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
+  EXPECT_EQ(chosen(4, 1, 60, 200000), "vector");  // thin: 16 bytes are enough
+  EXPECT_EQ(chosen(4, 1, 200000, 100), "vector");
+  EXPECT_EQ(chosen(4, 1, 90, 100000), "shifted");  // 8 bytes
+  EXPECT_EQ(chosen(8, 1, 50, 200000), "shifted");
   EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
   EXPECT_EQ(chosen(4, 65536, 16, 16), "batched_small");
   EXPECT_EQ(chosen(4, 65536, 16, 16, 0, kOpencl), "batched_small");

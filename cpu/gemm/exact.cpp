@@ -35,6 +35,10 @@ Blocks exact_blocks(const Problem<S>& p, int64_t k_block) {
   return r;
 }
 
+double open_element(const Problem<double>& p, int64_t i, int64_t j) {
+  return exact_element(p, i, j);
+}
+
 template <class S>
 class ExactStep {
  public:
@@ -168,24 +172,11 @@ class ExactStep {
       for (int64_t r = 0; r < rows; ++r) {
         for (std::uint64_t bits = open[r]; bits != 0; bits &= bits - 1) {
           const int64_t col = std::countr_zero(bits);
-          *c.at(r, col) = element(i0_ + i + r, j0_ + j + col);
+          *c.at(r, col) = open_element(p_, i0_ + i + r, j0_ + j + col);
         }
       }
     };
     parallel.parallel_for(row_chunks * col_chunks, body, Parallel::Order::own);
-  }
-
-  // An element that the bound left open.
-  S element(int64_t i, int64_t j) const {
-    if constexpr (!kPairs<S>) {
-      alignas(64) double sums[3 * kLine<double>];
-      if (p_.product && kernel_.add_terms(p_, i, j, sums)) {
-        SuperAccumulator sum;
-        for (int x = 0; x < 3 * kernel_.narrow; ++x) sum.add(sums[x]);
-        return rounded(p_, sum, p_.c.at(i, j));
-      }
-    }
-    return exact_element(p_, i, j);
   }
 
   const Problem<S>& p_;
@@ -204,6 +195,15 @@ auto visit_float(std::uint32_t dtype, Visit&& visit) {
 }
 
 }  // namespace
+
+float open_element(const Problem<float>& p, int64_t i, int64_t j) {
+  const ExactKernels<float>& kernel = exact_kernels<float>();
+  alignas(64) double sums[3 * kLine<double>];
+  if (!p.product || !kernel.add_terms(p, i, j, sums)) return exact_element(p, i, j);
+  SuperAccumulator sum;
+  for (int x = 0; x < 3 * kernel.narrow; ++x) sum.add(sums[x]);
+  return rounded(p, sum, p.c.at(i, j));
+}
 
 std::size_t exact_workspace_bytes(const trine_gemm& op, int64_t k_block) {
   return visit_float(op.dtype, [&]<class S>() {

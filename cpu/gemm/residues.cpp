@@ -166,10 +166,10 @@ Moduli::Moduli(int wanted)
   }
 }
 
-// A modulus more, or uncertain elements: one of these costs about as much as 10^4 with a modulus
+// A modulus more, or uncertain elements: one of these costs about as much as 2000 with a modulus
 // more.
 int choose_moduli(const Problem<float>& p) {
-  constexpr double kOneElement = 1e4, kTooMany = 1e-3;
+  constexpr double kOneElement = 2e3, kTooMany = 1e-3;
   const Sample sample(p);
   int best = 0;
   double least = std::numeric_limits<double>::infinity();

@@ -47,7 +47,15 @@ struct Soon {
   }
 };
 
-// Sums of a block of C over some steps, while the block before is reduced.
+// Bytes of a panel of A and of one of B.
+struct Pair {
+  const std::int8_t *a, *b;
+
+  Pair from(int64_t of_a, int64_t of_b) const { return {a + of_a, b + of_b}; }
+};
+
+// Sums of a block of C over some steps, while the block before is reduced. Tiles of the next step,
+// at last of what comes `then`, are loaded as soon as those of this one have been used.
 struct Tiles {
   static void begin() {
     struct alignas(64) {
@@ -62,23 +70,31 @@ struct Tiles {
   }
   static void end() { _tile_release(); }
 
-  static HWY_INLINE void sum(const std::int8_t* a, const std::int8_t* b, int steps, std::int32_t* c,
-                             const Modulus& m, Reduction before, Soon soon) {
+  static HWY_INLINE void load(Pair at) {
+    _tile_loadd(4, at.a, 64);
+    _tile_loadd(5, at.a + 1024, 64);
+    _tile_stream_loadd(6, at.b, 64);
+    _tile_stream_loadd(7, at.b + 1024, 64);
+  }
+
+  static HWY_INLINE void sum(Pair at, Pair then, int steps, std::int32_t* c, const Modulus& m,
+                             Reduction before, Soon soon) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     const int each = before.from ? (kVectors + steps - 1) / steps : 0;
     int reduced = 0;
-    for (int s = 0; s < steps; ++s, a += kTileBlock, b += kTileBlock) {
-      _tile_loadd(4, a, 64);
-      _tile_stream_loadd(6, b, 64);
+    for (int s = 1; s <= steps; ++s) {
+      at = s < steps ? at.from(kTileBlock, kTileBlock) : then;
       _tile_dpbssd(0, 4, 6);
-      _tile_stream_loadd(7, b + 1024, 64);
-      _tile_dpbssd(1, 4, 7);
-      _tile_loadd(5, a + 1024, 64);
       _tile_dpbssd(2, 5, 6);
+      _tile_stream_loadd(6, at.b, 64);
+      _tile_dpbssd(1, 4, 7);
+      _tile_loadd(4, at.a, 64);
       _tile_dpbssd(3, 5, 7);
+      _tile_stream_loadd(7, at.b + 1024, 64);
+      _tile_loadd(5, at.a + 1024, 64);
       soon.step();
       const int end = std::min(kVectors, reduced + each);
       before.run(m, reduced, end);
@@ -96,9 +112,10 @@ struct Tiles {
 struct EmulatedTiles {
   static void begin() {}
   static void end() {}
+  static void load(Pair) {}
 
-  static void sum(const std::int8_t* a, const std::int8_t* b, int steps, std::int32_t* c,
-                  const Modulus& m, Reduction before, Soon) {
+  static void sum(Pair at, Pair, int steps, std::int32_t* c, const Modulus& m, Reduction before,
+                  Soon) {
     const __m512i more = _mm512_set1_epi8(-128);  // 128, as instructions take A's bytes unsigned
     for (int64_t i = 0; i < kSide; ++i)
       for (int64_t h = 0; h < 2; ++h) {
@@ -106,9 +123,9 @@ struct EmulatedTiles {
         for (int64_t x = 0; x < steps * 16; ++x) {
           const int64_t block = x / 16 * kTileBlock;
           int four = 0;
-          std::memcpy(&four, a + block + i * kDeep + x % 16 * 4, 4);
+          std::memcpy(&four, at.a + block + i * kDeep + x % 16 * 4, 4);
           const __m512i row = _mm512_xor_si512(_mm512_set1_epi32(four), more);
-          const __m512i columns = _mm512_load_si512(b + block + h * 1024 + x % 16 * 64);
+          const __m512i columns = _mm512_load_si512(at.b + block + h * 1024 + x % 16 * 64);
           sum = _mm512_dpbusd_epi32(sum, row, columns);
           extra = _mm512_dpbusd_epi32(extra, more, columns);
         }
@@ -127,22 +144,27 @@ void multiply(const Moduli& moduli, const ResidueBlock& block) {
   Tiles::begin();
   for (int q = 0; q < moduli.count; ++q) {
     const Modulus m(moduli, false, q);
-    const std::int8_t *const a = block.a.data + q * block.a.stride, *const b = block.b.data +
-                                                                               q * block.b.stride;
+    const Pair all{block.a.data + q * block.a.stride, block.b.data + q * block.b.stride};
     const int64_t next_b = q + 1 < moduli.count ? block.b.stride : 0;
+    const int64_t share = round_up(divide_up(kTileBlock, block.column_panels), 64);
     Reduction before{};
     int flip = 0;
+    Tiles::load(all);
     for (int64_t i = 0; i < block.row_panels; ++i) {
       const bool is_last = i + 1 == block.row_panels;
-      const int64_t share = round_up(divide_up(kTileBlock, block.column_panels), 64);
       for (int64_t t = 0; t < tiles; t += kSteps) {
         const int steps = static_cast<int>(std::min(kSteps, tiles - t));
+        const int64_t next_t = t + kSteps < tiles ? t + kSteps : 0;
+        const int64_t next_row = (next_t == 0 && !is_last ? i + 1 : i) * panel;
         for (int64_t j = 0; j < block.column_panels; ++j) {
-          const std::int8_t* const from = b + j * panel + t * kTileBlock;
+          const Pair at = all.from(i * panel + t * kTileBlock, j * panel + t * kTileBlock);
+          const Pair then = j + 1 < block.column_panels
+                                ? at.from(0, panel)
+                                : all.from(next_row + next_t * kTileBlock, next_t * kTileBlock);
           const std::int8_t* const next_a =
-              a + (i + 1) * panel + (t * block.column_panels + j * steps) * share;
-          const Soon soon = is_last ? Soon{from + next_b, kTileBlock} : Soon{next_a, share};
-          Tiles::sum(a + i * panel + t * kTileBlock, from, steps, sums[flip], m, before, soon);
+              all.a + (i + 1) * panel + (t * block.column_panels + j * steps) * share;
+          const Soon soon = is_last ? Soon{at.b + next_b, kTileBlock} : Soon{next_a, share};
+          Tiles::sum(at, then, steps, sums[flip], m, before, soon);
           std::int8_t* const to =
               block.c.data + q * block.c.stride + (j * block.row_panels + i) * kSide * kSide;
           before = {sums[flip], to, t > 0};

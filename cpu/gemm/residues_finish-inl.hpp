@@ -1,7 +1,7 @@
 // Products from their residues, rounded, for residues_amx.cpp.
 #pragma once
 
-#include "gemm/exact_element.hpp"
+#include "gemm/exact.hpp"
 #include "gemm/residues_convert-inl.hpp"
 
 HWY_PUSH_ATTRIBUTES(TRINE_TILES_TARGET)
@@ -132,7 +132,7 @@ void finish_with(const Moduli& moduli, const ResidueBlock& block, Bounds a, Boun
         _mm256_mask_storeu_ps(c, certain, to);
         for (unsigned open = valid & ~certain; open != 0; open &= open - 1) {
           const int64_t column = x + __builtin_ctz(open);
-          *p.c.at(i0 + i, j0 + column) = exact_element(p, i0 + i, j0 + column);
+          *p.c.at(i0 + i, j0 + column) = open_element(p, i0 + i, j0 + column);
         }
       }
     }

@@ -18,6 +18,8 @@
 namespace trine::cpu::gemm {
 namespace {
 
+// The lines of a panel that are packed and measured at once.
+constexpr int64_t kLines = 32;
 // The steps of a chain in f64. Short chains are added up: their errors grow with their length.
 constexpr int64_t kApart = 256;
 
@@ -51,7 +53,7 @@ class ExactStep {
         errors_(sums_ + round_up(blocks.m * blocks.n, kLine<double>)),
         i0_(i0),
         j0_(j0),
-        grid_{kernel_, std::min(blocks.m, p.m - i0), std::min(blocks.n, p.n - j0)} {
+        grid_{kernel_, std::min(blocks.m, p.m - i0), std::min(blocks.n, p.n - j0), kLines} {
     a_size_ = kPairs<S> ? errors_ + (errors_ - sums_) : errors_;
     a_low_ = a_size_ + round_up(blocks.m, kernel_.height());
     b_size_ = a_low_ + (a_low_ - a_size_);

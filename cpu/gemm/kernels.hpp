@@ -17,6 +17,9 @@ inline constexpr std::int64_t kLine = 64 / sizeof(T);
 // Panels are padded with zeros to a multiple of this number of steps of k.
 inline constexpr std::int64_t kPanelSteps = 4;
 
+// The lines of a panel that are packed before those of the next, where its lines are short.
+inline constexpr std::int64_t kPackedLines = 8;
+
 // One register tile: rows x cols results, from panels a[k][height] and b[k][width], or from A and
 // rows of B in place.
 template <class T>

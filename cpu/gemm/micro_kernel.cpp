@@ -10,6 +10,9 @@
 //     for each chunk of panels of A x panels of B:          in parallel
 //       for each panel of B (stays in L1/L2), each panel of A: one register tile
 //
+// A C of few rows or columns (Flat): the panels of its short side are packed first, and each thread
+// packs those of the long side just before it multiplies them, so that they stay in its L2.
+//
 // Many small matrices: each thread takes whole ones, with a workspace of its own.
 //
 // Exact products have a way of their own (exact.cpp).
@@ -32,12 +35,53 @@ using std::int64_t;
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 // For a C of one row, with B in place: the bytes of that row that one chunk computes.
 constexpr int64_t kRowBytes = 16384;
+// For a flat C: the most rows or columns of its short side; how many times as many the long side
+// has, with so many panels for each thread, so that no thread waits long for others; or the steps
+// of k, with two panels for each.
+constexpr int64_t kFlatSide = 320, kFlatRatio = 4, kFlatShare = 16, kFlatDeep = 2048;
+// The panels and steps of the long side that a thread packs at a time; the panels of the short side
+// that a thread packs at a time, and their steps that all threads pack.
+constexpr int64_t kFlatPanels = 8, kFlatDepth = 512, kFlatGroup = 2, kFlatSteps = 4096;
 // The multiply-adds of a matrix up to which threads take whole matrices of a batch.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
+
+// How a flat C is cut into chunks of the long side's panels.
+struct Flat {
+  bool is_tall;             // the long side are C's rows
+  int64_t panels, height;   // of the long side, and the rows or columns of each
+  int64_t short_side;       // of whole panels
+  int64_t depth, steps;     // of k: that a thread packs at a time, and that all pack at once
+  int64_t chunks = 0, own;  // of the long side; elements of a thread's panels
+
+  template <class T>
+  Flat(const Problem<T>& p, int64_t k_block, int threads) {
+    const Kernels<T>& kernel = kernels<T>();
+    const int64_t rows = divide_up(p.m, kernel.height()), cols = divide_up(p.n, kernel.width);
+    is_tall = rows > cols;
+    panels = is_tall ? rows : cols;
+    height = is_tall ? kernel.height() : kernel.width;
+    short_side = is_tall ? cols * kernel.width : rows * kernel.height();
+    depth = round_up(std::clamp<int64_t>(p.depth(), 1, std::min(k_block, kFlatDepth)), kPanelSteps);
+    steps = std::min(kFlatSteps / depth * depth, round_up(p.depth(), depth));
+    own = round_up(kFlatPanels * height * depth, kLine<T>);
+    const int64_t least = is_tall ? p.n : p.m, most = is_tall ? p.m : p.n;
+    const bool is_long = most >= kFlatRatio * least && panels >= kFlatShare * threads,
+               is_deep = p.depth() >= kFlatDeep && panels >= 2 * threads;
+    if (p.depth() > 0 && !is_thin(p) && least <= kFlatSide && (is_long || is_deep))
+      chunks = std::min(panels, round_up(divide_up(panels, kFlatPanels), int64_t{threads}));
+  }
+  explicit operator bool() const { return chunks > 0; }
+};
 
 template <class T>
 Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
   const Kernels<T>& kernel = kernels<T>();
+  if (const Flat flat(p, k_block, threads); flat) {
+    Blocks r{p.m, p.n, p.k, round_up(flat.short_side * flat.steps, kLine<T>), 0, 0};
+    r.partial_offset = r.b_offset + threads * flat.own;
+    r.total = r.partial_offset + (p.reads_c ? round_up(p.m * p.n, kLine<T>) : 0);
+    return r;
+  }
   if (is_thin(p)) {
     Blocks r{p.m, p.n, p.k, 0, threads * kThinDepth * kernel.width, 0};
     r.total = r.partial_offset + (p.reads_c ? round_up(p.m * p.n, kLine<T>) : 0);
@@ -48,35 +92,52 @@ Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
   return r;
 }
 
+// Packs a panel, for PanelGrid.
+constexpr auto kPackPanel = []<class T>(bool, Matrix<const T> from, int64_t, int64_t rows,
+                                        int64_t steps, int height, T* to) {
+  kernels<T>().pack_panel(from, rows, steps, height, to);
+};
+
 // One block of C and of k.
 template <class T>
 class Step {
  public:
-  Step(const Problem<T>& p, const Blocks& blocks, T* workspace, int64_t i0, int64_t j0)
+  Step(const Problem<T>& p, T* a, T* b, Matrix<T> partials, int64_t i0, int64_t j0, int64_t m,
+       int64_t n)
       : p_(p),
         kernel_(kernels<T>()),
-        a_(workspace),
-        b_(workspace + blocks.b_offset),
-        partials_(workspace + blocks.partial_offset),
+        a_(a),
+        b_(b),
+        partials_(partials),
         i0_(i0),
         j0_(j0),
-        grid_{kernel_, std::min(blocks.m, p.m - i0), std::min(blocks.n, p.n - j0)} {}
+        grid_{kernel_, m, n} {}
 
   void run(int64_t k0, int64_t k, Parallel& parallel) {
-    k0_ = k0;
-    k_ = k;
-    depth_ = round_up(k, kPanelSteps);
+    begin(k0, k);
     if (k > 0) {
-      grid_.pack(p_.a.from(i0_, k0), p_.b.from(k0, j0_), a_, b_, k, depth_, parallel,
-                 [&](bool, auto from, int64_t, int64_t rows, int64_t steps, int height, T* to) {
-                   kernel_.pack_panel(from, rows, steps, height, to);
-                 });
+      grid_.pack(p_.a.from(i0_, k0), p_.b.from(k0, j0_), a_, b_, k, depth_, parallel, kPackPanel);
     }
     const int64_t panel_bytes = kernel_.height() * std::max<int64_t>(k, 1) * int64_t{sizeof(T)};
     grid_.each_tile(panel_bytes, parallel, [&](auto... place) { tile(place...); });
   }
 
+  // Packs A or B alone; the other one is packed already.
+  void run_alone(int64_t k0, int64_t k, bool packs_a) {
+    begin(k0, k);
+    const Matrix<const T> from = packs_a ? p_.a.from(i0_, k0) : p_.b.from(k0, j0_);
+    grid_.pack_panels(packs_a, from, packs_a ? a_ : b_, 0, kFlatPanels, k, depth_, kPackPanel);
+    for (int64_t j = 0; j < grid_.cols; ++j)
+      for (int64_t i = 0; i < grid_.rows; ++i) tile(i, j, i, grid_.rows);
+  }
+
  private:
+  void begin(int64_t k0, int64_t k) {
+    k0_ = k0;
+    k_ = k;
+    depth_ = round_up(k, kPanelSteps);
+  }
+
   void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
@@ -86,9 +147,8 @@ class Step {
     t.a = a_ + i * depth_;
     t.b = t.soon = b_ + j * depth_;
     if (col_panel + 1 < grid_.cols) prefetch_next_panel(t, kernel_.width * depth_, part, parts);
-    T* const partial = partials_ + i * grid_.n + j;
-    t.from = t.to = partial;
-    t.from_stride = t.to_stride = grid_.n;
+    t.from = t.to = partials_.at(i, j);
+    t.from_stride = t.to_stride = partials_.row_stride;
     t.last = k0_ + k_ == p_.depth();
     t.reads_c = p_.reads_c;
     t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
@@ -106,7 +166,8 @@ class Step {
 
   const Problem<T>& p_;
   const Kernels<T>& kernel_;
-  T *a_, *b_, *partials_;
+  T *a_, *b_;
+  Matrix<T> partials_;
   int64_t i0_, j0_;
   PanelGrid grid_;
   int64_t k0_ = 0, k_ = 0, depth_ = 0;
@@ -159,14 +220,54 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
 }
 
 template <class T>
+void multiply_flat(const Problem<T>& p, const Flat& flat, const Blocks& blocks, T* workspace,
+                   Parallel& parallel) {
+  const PanelGrid all{kernels<T>(), p.m, p.n};
+  const Matrix<T> partials{workspace + blocks.partial_offset, p.n, 1};
+  const int64_t groups = divide_up(flat.is_tall ? all.cols : all.rows, kFlatGroup);
+  for (int64_t k0 = 0; k0 < p.k; k0 += flat.steps) {
+    const int64_t end = std::min(k0 + flat.steps, p.k);
+    const auto packed = [&](int64_t k) { return workspace + (k - k0) * flat.short_side; };
+    const auto steps = [&](int64_t k) { return std::min(flat.depth, end - k); };
+    parallel.parallel_for(
+        divide_up(end - k0, flat.depth) * groups,
+        [&](int64_t chunk, int) {
+          const int64_t k = k0 + chunk / groups * flat.depth;
+          all.pack_panels(!flat.is_tall, flat.is_tall ? p.b.from(k, 0) : p.a.from(0, k), packed(k),
+                          chunk % groups * kFlatGroup, kFlatGroup, steps(k),
+                          round_up(steps(k), kPanelSteps), kPackPanel);
+        },
+        Parallel::Order::own);
+    const auto body = [&](int64_t chunk, int thread) {
+      const int64_t from = flat.panels * chunk / flat.chunks * flat.height,
+                    to = flat.panels * (chunk + 1) / flat.chunks * flat.height,
+                    i = flat.is_tall ? from : 0, j = flat.is_tall ? 0 : from;
+      T* const own = workspace + blocks.b_offset + thread * flat.own;
+      for (int64_t k = k0; k < end; k += flat.depth) {
+        Step<T> step(p, flat.is_tall ? own : packed(k), flat.is_tall ? packed(k) : own,
+                     {partials.at(i, j), partials.row_stride, 1}, i, j,
+                     flat.is_tall ? std::min(to, p.m) - i : p.m,
+                     flat.is_tall ? p.n : std::min(to, p.n) - j);
+        step.run_alone(k, steps(k), flat.is_tall);
+      }
+    };
+    parallel.parallel_for(flat.chunks, body, Parallel::Order::own);
+  }
+}
+
+template <class T>
 void multiply(const Problem<T>& p, int64_t k_block, T* workspace, Parallel& parallel) {
   if (p.m == 1 && p.n == 1 && p.depth() > 0) return kernels<T>().one(p);
   if (is_direct(p)) return multiply_directly(p, parallel);
   const Blocks blocks = blocks_of(p, k_block, parallel.threads());
   if (is_thin(p)) return multiply_thin(p, blocks, workspace, parallel);
+  if (const Flat flat(p, k_block, parallel.threads()); flat)
+    return multiply_flat(p, flat, blocks, workspace, parallel);
   for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
     for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
-      Step<T> step(p, blocks, workspace, i0, j0);
+      const int64_t m = std::min(blocks.m, p.m - i0), n = std::min(blocks.n, p.n - j0);
+      Step<T> step(p, workspace, workspace + blocks.b_offset,
+                   {workspace + blocks.partial_offset, n, 1}, i0, j0, m, n);
       int64_t k0 = 0;
       do {  // once, where there are no products to add
         step.run(k0, std::min(blocks.k, p.depth() - k0), parallel);

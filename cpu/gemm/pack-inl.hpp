@@ -6,7 +6,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 
-// from's rows are contiguous along the panel: a masked copy per k.
+// from's rows are contiguous along the panel: a masked copy per k. The lines that this panel gets
+// next are prefetched.
 template <class T>
 void pack_along(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to) {
   const hn::ScalableTag<T> d;
@@ -18,6 +19,7 @@ void pack_along(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height,
     T* target = to + i;
     for (int64_t x = 0; x < k; ++x) {
       store_lanes(d, wanted, load_lanes(d, valid, source), target);
+      __builtin_prefetch(source + gemm::kPackedLines * from.col_stride, 0, 2);
       source += from.col_stride;
       target += height;
     }

@@ -15,9 +15,8 @@ constexpr int64_t kOuterBlock = 4096;
 // Bytes of packed A that one chunk works on: half of a 2 MiB L2.
 constexpr int64_t kChunkBytes = 1 << 20;
 // The panels that one thread packs at once, and the lines of each. Panel by panel it would visit a
-// page for every 128 bytes of B.
+// page for every 128 bytes of B. Meanwhile the next lines are prefetched (pack-inl.hpp).
 constexpr int64_t kPackedPanels = 8;
-constexpr int64_t kPackedLines = 32;
 // Chunks for each thread, so that no thread is late at the end.
 constexpr int kChunksPerThread = 6;
 
@@ -38,19 +37,11 @@ Blocks blocks_of(const PanelShape& shape, int64_t m, int64_t n, int64_t depth, i
   return r;
 }
 
-// A matrix to pack into panels: A by its rows, B by its columns.
-template <class S, class T>
-struct Source {
-  Matrix<const S> matrix;
-  T* to;
-  int64_t extent;
-  int height;
-};
-
 // A block of C as panels of A times panels of B.
 struct PanelGrid {
   const PanelShape& shape;
   int64_t m, n;
+  int64_t lines = kPackedLines;
   int64_t rows = divide_up(m, shape.height()), cols = divide_up(n, shape.width);  // of panels
 
   // Packs `k` steps, padded with zeros to `depth`: pack(is_a, matrix, i, extent, steps, height, to)
@@ -62,16 +53,34 @@ struct PanelGrid {
     const int64_t group = std::max<int64_t>(
         1,
         std::min<int64_t>(kPackedPanels, (rows + cols) / (kChunksPerThread * parallel.threads())));
-    const Source<S, T> from_a{a, a_panels, m, shape.height()},
-        from_b{b.transposed(), b_panels, n, shape.width};
     const int64_t a_chunks = divide_up(rows, group);
     const auto body = [&](int64_t chunk, int) {
       const bool is_a = chunk < a_chunks;
       const int64_t first = (is_a ? chunk : chunk - a_chunks) * group;
-      const int64_t end = std::min(first + group, is_a ? rows : cols);
-      pack_panels(is_a ? from_a : from_b, first, end, k, depth, is_a, pack);
+      pack_panels(is_a, is_a ? a : b, is_a ? a_panels : b_panels, first, group, k, depth, pack);
     };
     parallel.parallel_for(a_chunks + divide_up(cols, group), body, Parallel::Order::own);
+  }
+
+  // Packs up to `count` panels of A or B, from `first` on. Where a panel's elements are neighbours,
+  // its lines are short. Then a few lines of all panels are packed before the next few, so that a
+  // page is visited once.
+  template <class S, class T, class Pack>
+  void pack_panels(bool is_a, Matrix<const S> matrix, T* panels, int64_t first, int64_t count,
+                   int64_t k, int64_t depth, Pack&& pack) const {
+    const int64_t whole = is_a ? shape.height() : shape.width, all = is_a ? m : n;
+    const Matrix<const S> source = is_a ? matrix : matrix.transposed();
+    const int64_t short_lines = source.row_stride == 1 ? lines : k;
+    for (int64_t x = 0; x < k; x += short_lines) {
+      for (int64_t panel = first; panel < std::min(first + count, is_a ? rows : cols); ++panel) {
+        const int64_t i = panel * whole, extent = std::min(whole, all - i);
+        const int height = is_a ? shape.heights[shape.slot(extent)] : shape.panel_width(extent);
+        T* const to = panels + i * depth;
+        if (x + short_lines >= k) std::fill(to + k * height, to + depth * height, T(0));
+        pack(is_a, source.from(i, x), i, extent, std::min(short_lines, k - x), height,
+             to + x * height);
+      }
+    }
   }
 
   // Calls tile(row panel, column panel, part, parts) for each tile; it is one of `parts` with this
@@ -92,27 +101,6 @@ struct PanelGrid {
         for (int64_t i = i0; i < i1; ++i) tile(i, j, i - i0, i1 - i0);
     };
     parallel.parallel_for(more_rows * col_chunks, body, Parallel::Order::own);
-  }
-
- private:
-  // Where a panel's elements are neighbours, its lines are short. Then a few lines of all panels
-  // are packed before the next few, so that a page is visited once.
-  template <class S, class T, class Pack>
-  void pack_panels(const Source<S, T>& source, int64_t first, int64_t end, int64_t k, int64_t depth,
-                   bool is_a, Pack&& pack) const {
-    const int64_t lines = source.matrix.row_stride == 1 ? kPackedLines : k;
-    for (int64_t x = 0; x < k; x += lines) {
-      for (int64_t panel = first; panel < end; ++panel) {
-        const int64_t i = panel * source.height;
-        const int64_t extent = std::min<int64_t>(source.height, source.extent - i);
-        const int height = is_a ? shape.heights[shape.slot(extent)] : shape.panel_width(extent);
-        const Matrix<const S> from{source.matrix.at(i, x), source.matrix.row_stride,
-                                   source.matrix.col_stride};
-        T* const to = source.to + i * depth;
-        if (x + lines >= k) std::fill(to + k * height, to + depth * height, T(0));
-        pack(is_a, from, i, extent, std::min(lines, k - x), height, to + x * height);
-      }
-    }
   }
 };
 

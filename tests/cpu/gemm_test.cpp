@@ -275,7 +275,11 @@ TEST_P(CpuGemm, agrees_in_every_layout_and_for_every_alpha_and_beta) {
 TEST_P(CpuGemm, keeps_a_chain_exact_over_blocks_of_k) {
   for (double beta : {0.0, 2.5}) {
     for (Layout c : {Layout::kRows, Layout::kPaddedColumns}) {
-      for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{21, 75, 1001}, {1, 1300, 67}}) {
+      for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{21, 75, 1001},
+                                    {1, 1300, 67},
+                                    {15, 1600, 67},
+                                    {700, 17, 67},
+                                    {15, 40, 4200}}) {
         const Case x{m, n,    k,   1, Layout::kRows, m > 1 ? Layout::kColumns : Layout::kRows,
                      c, 3.25, beta};
         check_all<float>(x);

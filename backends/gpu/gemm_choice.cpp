@@ -23,10 +23,11 @@ struct Candidate {
   unsigned dtypes;
   int64_t tile_m, tile_n;
   double groups, full, alone, start, ends;
-  double odd = 1, by_elements = odd;
+  double odd = 1, by_elements = odd, widened = 1;
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kI32 = 1u << TRINE_I32;
 constexpr unsigned kFour = kF32 | kI32;
+constexpr unsigned kExact = 1u << 31;  ///< f32 of numerics exact
 constexpr Candidate kRegisterTiles[] = {
     {"register_tile", 1, kFour, 128, 128, 2, 0.78, 0.60, 4.3, 7.0},
     {"register_tile", 0, kFour, 64, 64, 4, 0.76, 0.43, 4.7, 3.4},
@@ -35,20 +36,22 @@ constexpr Candidate kRegisterTiles[] = {
 constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
   const RoleTile& tile = rung.tiles[value];
   const bool f64 = &rung == &kTensorRung;
-  return {rung.rung,
-          static_cast<int32_t>(value),
-          f64                             ? kF64
-          : (tile.forms & kIntegers) != 0 ? kFour
-                                          : kF32,
-          rung.rows(tile),
-          rung.cols(tile),
-          double(tile.share_of),
-          tile.full,
-          tile.alone,
-          tile.start,
-          tile.ends,
-          tile.odd,
-          tile.by_elements};
+  return {
+      rung.rung,
+      static_cast<int32_t>(value),
+      f64 ? ((tile.forms & kNoOthers) != 0 ? 0 : kF64) | ((tile.forms & kWidens) != 0 ? kExact : 0)
+      : (tile.forms & kIntegers) != 0 ? kFour
+                                      : kF32,
+      rung.rows(tile),
+      rung.cols(tile),
+      double(tile.share_of),
+      tile.full,
+      tile.alone,
+      tile.start,
+      tile.ends,
+      tile.odd,
+      tile.by_elements,
+      tile.widened};
 }
 /// If two are equally fast, the first is preferred: the larger tile.
 constexpr auto kCandidates = [] {
@@ -77,7 +80,9 @@ const Variant* variant_named(std::string_view name) {
 }
 
 /// The multiply-adds of a multiprocessor at full speed (gemm_tiles.hpp) in a microsecond.
-double speed_of(const Candidate& one) { return one.dtypes == kF64 ? 2.303e5 : 2.034e5; }
+double speed_of(const Candidate& one) {
+  return (one.dtypes & (kF64 | kExact)) != 0 ? 2.303e5 : 2.034e5;
+}
 
 /// The time of the busiest of `units` multiprocessors for chains of `k` steps, in multiply-adds at
 /// full speed. It computes whole rounds, with as many groups as it holds, and one round with the
@@ -271,7 +276,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const bool between_vectors =
       !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
-    if ((one.dtypes >> dtype & 1) == 0 || (one.rung == kDeepRung.rung && !is_small(problem)))
+    if ((one.dtypes & (widens ? kExact : 1u << dtype)) == 0 ||
+        (one.rung == kDeepRung.rung && !is_small(problem)))
       continue;
     const int64_t parts = !widens
                               ? 1
@@ -282,9 +288,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     const double whole =
         busiest(one, shared, divide_up(problem.k, parts), target.facts->compute_units) +
         (parts > 1 ? sharing_time(problem, parts) : 0);
-    const double time = whole / (!between_vectors    ? 1
-                                 : problem.continues ? one.by_elements
-                                                     : one.odd);
+    const double time = whole / ((widens ? one.widened : 1) * (!between_vectors    ? 1
+                                                               : problem.continues ? one.by_elements
+                                                                                   : one.odd));
     size_t at = count++;
     for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];
     by_time[at] = {time, &one};

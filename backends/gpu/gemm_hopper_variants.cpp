@@ -24,7 +24,8 @@ constexpr int64_t kCopiers = 128;
 
 template <const RoleTiles& kRung>
 Group role_group(const RoleTile& tile) {
-  return {kRung.rows(tile), kRung.cols(tile), 32 * tile.warps_down * tile.warps_across + kCopiers};
+  return {kRung.rows(tile), kRung.cols(tile),
+          32 * tile.warps_down * tile.warps_across * tile.parts + kCopiers};
 }
 
 /// The launch of a tile whose panels take `stage_elements` of local memory a stage.
@@ -119,8 +120,9 @@ void deep_plan(const Request& request, Plan& plan) {
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
+/// The default is the largest tile that exact f32 has, too.
 constexpr trine_parameter kTensorParameters[] = {{sizeof(trine_parameter), std::size(kTensorTiles),
-                                                  std::size(kTensorTiles) - 1, "tile",
+                                                  tensor_tile("128x64"), "tile",
                                                   kTensorTileNames.data()}};
 constexpr const char* kDouble[] = {"double"};
 constexpr const char* kDoubleOrExact[] = {"double", "float"};
@@ -135,6 +137,7 @@ constexpr Macro kTensorMacros[] = {
 bool tensor_exists(const int* macro) {
   const unsigned asked = (macro[0] == 1 ? kWidens : 0u) | (macro[3] == 1 ? kOddRows : 0u) |
                          (macro[4] == 1 ? kContinues : 0u);
+  if (macro[0] == 0 && (kTensorTiles[macro[1]].forms & kNoOthers) != 0) return false;
   return (kTensorTiles[macro[1]].forms & asked) == asked && std::popcount(asked) < 2;
 }
 
@@ -163,7 +166,10 @@ int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
   return size * depth + std::max(size, depth) * (odd ? 5 : 4);
 }
 /// The same of f32, whose stages have 32 steps.
-int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int64_t{32} * 8); }
+constexpr int64_t kWidenedDepth = 32;
+int64_t widened_panel(int64_t size) {
+  return size * kWidenedDepth + std::max(size * 4, kWidenedDepth * 8);
+}
 
 /// As FUSED in tensor_specialized.kernel.h: its groups finish their elements themselves.
 bool is_fused(const RoleTile& tile) {
@@ -194,6 +200,7 @@ const char* tensor_refuses(const Request& request) {
   if (trine_is_exact(&op) != (op.dtype == TRINE_F32) || op.dtype == TRINE_I32)
     return "tensor_specialized is for f64, and for f32 of numerics exact";
   if (Problem(op).continues && (tile.forms & kContinues) == 0) return kNotContinued;
+  if (op.dtype == TRINE_F64 && (tile.forms & kNoOthers) != 0) return "f64 has no such tile";
   if (op.dtype == TRINE_F64) return role_refuses<kTensorRung>(request, tile);
   if ((tile.forms & kWidens) == 0) return "exact f32 has no such tile";
   const char* why = role_refuses<kTensorRung>(request, tile);
@@ -224,11 +231,12 @@ void tensor_plan(const Request& request, Plan& plan) {
     space.push(launch, space.by_chains);
     launch.i64(space.by_chains ? p.k : 0);
   };
-  const int64_t parts = tensor_parts(request);
+  // As CHAIN_STEPS in tensor_specialized.kernel.h.
+  const int64_t parts = tensor_parts(request), chain = is_fused(tile) ? 32 : 128;
   if (widens && is_fused(tile) && parts == 0 && !p.empty())
-    add_exact(ExactSpace(request));
+    add_exact(ExactSpace(request, 0, chain));
   else if (widens)
-    plan_exact(request, plan, add_exact, parts);
+    plan_exact(request, plan, add_exact, parts, chain);
   else if (!p.empty())
     add(p);
 }

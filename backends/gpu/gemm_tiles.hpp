@@ -16,10 +16,11 @@ namespace trine::gpu {
 /// Forms that a tile is compiled in beside the one for chains of the rung's own type that begin at
 /// 0.
 enum TileForms : unsigned {
-  kIntegers = 1,  ///< elements are i32
-  kWidens = 2,    ///< elements are f32 whose chains are f64, from 0
-  kOddRows = 4,   ///< rows an odd number of elements apart are copied as vectors (tensor_panel.h)
-  kContinues = 8, ///< chains of the rung's own type begin at C
+  kIntegers = 1,   ///< elements are i32
+  kWidens = 2,     ///< elements are f32 whose chains are f64, from 0
+  kOddRows = 4,    ///< rows an odd number of elements apart are copied as vectors (tensor_panel.h)
+  kContinues = 8,  ///< chains of the rung's own type begin at C
+  kNoOthers = 16,  ///< not in the form for the rung's own type
 };
 
 struct RoleTile {
@@ -41,6 +42,11 @@ struct RoleTile {
   /// `odd` with the tile's form for them, if it has one, and `without`. (Exact f32 has no such
   /// form, but keeps about as much as `odd`.)
   double odd, by_elements;
+  /// The share of that speed that exact f32 has.
+  double widened = 1;
+  /// So many warps share the steps of a block and add up their sums: only where numerics exact lets
+  /// them.
+  int parts = 1;
 };
 
 /// RoleTile's constants, in order, as the kernels call them.
@@ -48,16 +54,18 @@ constexpr const char* kWarpConstants[] = {
     "HEIGHT", "BREADTH", "WARPS_DOWN", "WARPS_ACROSS",
     "GROUPS", "STAGES",  "DEPTH",      "MULTIPLIER_REGISTERS"};
 constexpr const char* kTensorConstants[] = {
-    "DOWN_BLOCKS", "ACROSS_BLOCKS", "WARPS_DOWN", "WARPS_ACROSS",
-    "GROUPS",      "STAGES",        "STEPS",      "MULTIPLIER_REGISTERS"};
+    "DOWN_BLOCKS", "ACROSS_BLOCKS", "WARPS_DOWN",           "WARPS_ACROSS", "GROUPS",
+    "STAGES",      "STEPS",         "MULTIPLIER_REGISTERS", "PARTS"};
 constexpr int RoleTile::*kRoleConstants[] = {
-    &RoleTile::down,   &RoleTile::across, &RoleTile::warps_down, &RoleTile::warps_across,
-    &RoleTile::groups, &RoleTile::stages, &RoleTile::depth,      &RoleTile::registers};
+    &RoleTile::down,         &RoleTile::across,    &RoleTile::warps_down,
+    &RoleTile::warps_across, &RoleTile::groups,    &RoleTile::stages,
+    &RoleTile::depth,        &RoleTile::registers, &RoleTile::parts};
 
 // clang-format off
 constexpr unsigned kFours = kIntegers | kContinues, kEvery = kWidens | kOddRows;
 constexpr unsigned kWide = kWidens | kContinues, kAll = kEvery | kContinues;
-//   name  down across warps groups stages depth regs forms   full  alone of start ends odd without
+constexpr unsigned kOddOrC = kOddRows | kContinues, kShared = kWidens | kNoOthers;
+//   name  down across warps groups stages depth regs forms   full  alone of start ends odd without exact parts
 constexpr RoleTile kDeepTiles[] = {
     {"8x16",     1,  1, 2, 2, 2,  6, 64,   0, 0,          0.140, 0.122, 2, 0.45, 1.37, 0.95, 0.95},
     {"16x16",    2,  1, 2, 2, 2,  8, 32,   0, 0,          0.210, 0.162, 3, 0.76, 1.14, 0.91, 0.91},
@@ -76,18 +84,20 @@ constexpr RoleTile kWarpTiles[] = {
     {"96x96",   12,  6, 2, 2, 2,  6, 16, 208, 0,          0.917, 0.840, 2, 2.64, 5.89, 0.98, 0.98},
     {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kFours,     1.045, 1.045, 1, 2.51, 8.23, 0.95, 0.95}};
 constexpr RoleTile kTensorTiles[] = {
-    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWide,      0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86},
+    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWide,      0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86, 0.65},
     {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.598, 0.598, 1, 0.00, 2.20, 0.83, 0.74},
-    {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kWide,      0.795, 0.676, 2, 1.07, 2.63, 0.82, 0.82},
-    {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, kWidens,    0.856, 0.756, 2, 1.71, 3.77, 0.84, 0.84},
+    {"32x32by2", 1,  2, 2, 2, 1,  6, 16,   0, kShared,    0.250, 0.250, 1, 0.00, 1.00, 1.00, 1.00, 1.00, 2},
+    {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kContinues, 0.795, 0.676, 2, 1.07, 2.63, 0.82, 0.82},
+    {"32x64by2", 1,  4, 2, 2, 1,  6, 16, 232, kShared,    0.500, 0.500, 1, 0.50, 2.00, 1.00, 1.00, 1.00, 2},
+    {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, 0,          0.856, 0.756, 2, 1.71, 3.77, 0.84, 0.84},
     {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,          0.735, 0.735, 1, 0.59, 3.53, 0.93, 0.93},
-    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kAll,       0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78},
-    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,     0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79},
-    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kAll,       0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
+    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kAll,       0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78, 0.80},
+    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,     0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.85},
+    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kOddOrC,    0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
     {"128x56",   1,  7, 8, 1, 1,  4, 32, 232, 0,          0.914, 0.914, 1, 2.20, 4.07, 0.77, 0.77},
-    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kAll,       0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81},
+    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kAll,       0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81, 0.85},
     {"96x112",   1,  7, 6, 2, 1,  6, 16, 152, kOddRows,   0.948, 0.948, 1, 0.97, 4.56, 0.89, 0.83},
-    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kAll,       0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
+    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kOddOrC,    0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
 // clang-format on
 
 /// A rung's tiles, and the rows and columns that a unit of C has in this rung.

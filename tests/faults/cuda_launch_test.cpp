@@ -131,7 +131,7 @@ constexpr Geometry kGemms[] = {{"naive", "naive", 16, 16, 16, 16},
                                {"ilp16", "ilp16", 16, 16, 64, 64},
                                {"volkov2008", "volkov2008", 64, 1, 16, 64},
                                {"warp_specialized", "warp_specialized", 384, 1, 128, 256},
-                               {"tensor_specialized", "tensor_specialized", 384, 1, 128, 128}};
+                               {"tensor_specialized", "tensor_specialized", 384, 1, 128, 64}};
 
 TEST_F(CudaLaunchOfAll, names_grid_and_arguments_reach_the_driver) {
   for (const Geometry& one : kTransposes) {
@@ -169,16 +169,14 @@ TEST_F(CudaLaunchOfAll, an_exact_products_first_and_last_kernels_are_those_of_ot
     const auto& norms = launches[f64 ? 0 : 1];
     EXPECT_EQ(norms.name, "norms__" + type);
     EXPECT_EQ(launches[f64 ? 1 : 0].name,
-              f64 ? "bounded__double" : "tensor_specialized__float_128x128_nn_0_0");
+              f64 ? "bounded__double" : "tensor_specialized__float_128x64_nn_0_0");
     EXPECT_EQ(launches[2].name, f64 ? "one_by_one__double" : "add_chains__float");
     for (const auto& one : launches) EXPECT_TRUE(one.begins_early) << one.name;
     // 9 parts of A's rows and 9 of B's columns; 4355 elements have 137 words of marks, if any.
     EXPECT_EQ(norms.grid[0], 18u);
     EXPECT_EQ(norms.arguments.at(20), f64 ? 137u : 0u);
     EXPECT_EQ(norms.arguments.back(), f64 ? 0u : 1u) << "is it beside the product?";
-    if (f64) {
-      EXPECT_EQ(launches[2].arguments.at(31), 137u);
-    }
+    if (f64) { EXPECT_EQ(launches[2].arguments.at(31), 137u); }
     (f64 ? void(op.alpha.f64 = 0) : void(op.alpha.f32 = 0));
     EXPECT_EQ(launch(gpu, call, rung, &room).size(), 1u) << "nothing is multiplied";
   }

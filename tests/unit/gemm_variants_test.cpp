@@ -152,8 +152,8 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {6}, 128, 32, 256, 1},
       {"deep", {0}, 8, 16, 256, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
-      {"tensor_specialized", {10}, 96, 112, 512, 1},
-      {"tensor_specialized", {11}, 128, 128, 384, 1},
+      {"tensor_specialized", {tensor_tile("96x112")}, 96, 112, 512, 1},
+      {"tensor_specialized", {tensor_tile("128x128")}, 128, 128, 384, 1},
   };
   for (const Geometry& one : all) {
     const bool f64 = one.rung[0] == 't' || one.rung[0] == 'i';
@@ -184,13 +184,16 @@ TEST(GemmRows, TilesAreWhatTheirNamesSay) {
   const trine_device_facts facts = gpu();
   for (const std::string_view rung : {"warp_specialized", "tensor_specialized"}) {
     const uint32_t dtype = rung[0] == 't' ? TRINE_F64 : TRINE_F32;
-    const trine_gemm op = gemm_of(dtype, 20011, 30011, 5, 3);
-    const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
     const trine_parameter& tile = row_of(TRINE_GEMM, rung).parameters[0];
     for (int32_t value = 0; value < tile.value_count; ++value) {
       const std::string name = tile.values[value];
       const size_t x = name.find('x');
       const int64_t m = std::stoi(name), n = std::stoi(name.substr(x + 1));
+      // Only exact products have tiles whose steps are shared by warps.
+      const bool shared = name.find("by") != std::string::npos;
+      trine_gemm op = gemm_of(shared ? uint32_t{TRINE_F32} : dtype, 20011, 30011, 5, 3);
+      if (shared) op.numerics = TRINE_EXACT;
+      const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
       EXPECT_EQ(Asked(TRINE_GEMM, rung, {value}).launch(op).grid[0],
                 tiles(20011, m) * tiles(30011, n) * 3)
           << rung << " " << name;
@@ -199,7 +202,7 @@ TEST(GemmRows, TilesAreWhatTheirNamesSay) {
         return one.variant->name == rung && one.value == value;
       });
       ASSERT_NE(wish, end) << rung << " " << name;
-      const std::string why = "its " + std::string(name).replace(x, 1, "×") + " tiles fill";
+      const std::string why = "its " + std::to_string(m) + "×" + std::to_string(n) + " tiles fill";
       EXPECT_TRUE(std::string_view(wish->why).starts_with(why)) << wish->why;
     }
   }
@@ -268,7 +271,9 @@ TEST(GemmRows, TilesHaveTheFormsThatTheirTableSays) {
                                        {kTensorRung, kWidens, exact}})
     for (const RoleTile& tile : rung.tiles) {
       const Asked asked(rung.rung, tile.name);
-      EXPECT_EQ(asked.refusal(op) == "", (tile.forms & form) == form) << rung.rung << tile.name;
+      EXPECT_EQ(asked.refusal(op) == "",
+                form == 0 ? (tile.forms & kNoOthers) == 0 : (tile.forms & form) == form)
+          << rung.rung << tile.name;
       if (asked.refusal(op) == "") asked.launch(op);
     }
 }
@@ -992,28 +997,37 @@ TEST(GemmRows, ExactProductsOnACpuAreForPrivateExact) {
   }
 }
 
-/// The choice and the grid are f64's, as far as there are tiles; a stage has 32 steps of k, 4 or 8
-/// elements more a row of a panel.
-TEST(GemmRows, ExactProductsOfF32GoByTheTilesOfF64) {
+/// The choice is among the tiles that exact f32 has. A stage has 32 steps of k or more, 4 or 8
+/// elements more a row of a panel; chains end with a warp's steps of one.
+TEST(GemmRows, ExactProductsOfF32GoByTilesOfTheirOwn) {
   const trine_device_facts facts = gpu();
   for (const int64_t n : {64, 512, 1000, 1024, 2048, 2049, 4096, 8192}) {
     trine_gemm op = gemm_of(TRINE_F32, n, n, n);
     op.numerics = TRINE_EXACT;
     const Preferred wishes = prefer_gemm({kOpencl, &facts}, op);
-    const Preferred doubles = prefer_gemm({kOpencl, &facts}, gemm_of(TRINE_F64, n, n, n));
-    EXPECT_EQ(wishes.all[0].variant, doubles.all[0].variant) << n;
-    EXPECT_EQ(wishes.all[0].value, doubles.all[0].value) << n;
+    EXPECT_STREQ(wishes.all[0].variant->name, "tensor_specialized");
+    for (size_t i = 0; i + 1 < wishes.count; ++i)
+      if (wishes.all[i].variant == wishes.all[0].variant) {
+        EXPECT_NE(kTensorTiles[wishes.all[i].value].forms & kWidens, 0u) << n;
+      }
     EXPECT_STREQ(wishes.all[wishes.count - 1].variant->name, "bounded");
   }
   trine_gemm op = gemm_of(TRINE_F32, 301, 301, 301);
   op.numerics = TRINE_EXACT;
-  const Asked large("tensor_specialized", "128x128"), small("tensor_specialized", "48x64");
+  const Asked large("tensor_specialized", "128x64"), small("tensor_specialized", "32x64by2");
   EXPECT_STREQ(large.variant.macros[0].values[size_t(large.plan(op).macro[0])], "float");
   EXPECT_EQ(large.launch(op).grid[0], large.launch(gemm_of(TRINE_F64, 301, 301, 301)).grid[0]);
-  EXPECT_EQ(large.launch(op).dynamic_local_bytes, 5 * 2 * 128 * 36 * 4);
-  EXPECT_EQ(small.launch(op).dynamic_local_bytes, 3 * 32 * (56 + 72) * 4);
+  EXPECT_EQ(large.launch(op).dynamic_local_bytes, 4 * (128 + 64) * 36 * 4);
+  EXPECT_EQ(small.launch(op).dynamic_local_bytes, 6 * 32 * (40 + 72) * 4);
+  EXPECT_EQ(small.launch(op).block[0], 2 * 128 + 128);
   EXPECT_EQ(small.plan(op).launch_count, 1) << "small tiles are whole in one launch";
   EXPECT_EQ(large.plan(op).launch_count, 3);
+  const auto slack = [&](const Asked& asked, int launch) {
+    const Launch product = asked.plan(op).launches[size_t(launch)];
+    return product.arguments[product.argument_count - 2].f64 * 0x1p53;
+  };
+  EXPECT_NEAR(slack(large, 0), 128 + 3 + 1, 0.01);
+  EXPECT_NEAR(slack(small, 0), 32 + 10 + 1, 0.01);
   EXPECT_STREQ(large.plan(op).launches[2].other->name, "add_chains");
   op.a.batch = op.c.batch = 2;
   EXPECT_STREQ(large.plan(op).launches[2].other->name, "one_by_one") << "of a batch";

@@ -11,6 +11,8 @@
 static_assert(!ODD_ROWS || (COPIER_REGISTERS != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
 #ifndef FUSED
 #define FUSED 0
+#define CHAINS_END 0
+#define FRAGMENT T
 #endif
 #include "copy.h"
 #include "layout.h"
@@ -60,9 +62,12 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
 #define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
 #define ACC_ROWS DOWN_BLOCKS
-// Sums, and where FUSED the squares of two rows and, in the first block row, of the columns.
+// Sums; where CHAINS_END the totals of those of earlier stages; and where FUSED the squares of two
+// rows and, in the first block row, of the columns.
 #define SUM_COLS (4 * ACROSS_BLOCKS)
-#define ACC_COLS (SUM_COLS + (FUSED ? 2 + ACROSS_BLOCKS : 0))
+#define TOTALS (CHAINS_END ? SUM_COLS : 0)
+#define SQUARES (SUM_COLS + TOTALS)
+#define ACC_COLS (SQUARES + (FUSED ? 2 + ACROSS_BLOCKS : 0))
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
 // The distance from one step of k, or row or column, to the next, on average over 4 of them.
@@ -91,7 +96,8 @@ DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const in
          (odd ? shift_of(x + (by_lanes ? line * lane_stride : step * k_stride)) : 0);
 }
 
-DEVICE void read_fragments(CHAIN* x, CHAIN* y, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b) {
+DEVICE void read_fragments(FRAGMENT* x, FRAGMENT* y, const LOCAL_POINTER T* a,
+                           const LOCAL_POINTER T* b) {
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e)
     x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 2 + e % 2) * A_APART];
@@ -100,16 +106,22 @@ DEVICE void read_fragments(CHAIN* x, CHAIN* y, const LOCAL_POINTER T* a, const L
     y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
 }
 
-DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const CHAIN* x, const CHAIN* y) {
+DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const FRAGMENT* x_read,
+                               const FRAGMENT* y_read) {
+  CHAIN x[X_COUNT], y[Y_COUNT];
+#pragma unroll
+  for (int e = 0; e < X_COUNT; ++e) x[e] = x_read[e];
+#pragma unroll
+  for (int e = 0; e < Y_COUNT; ++e) y[e] = y_read[e];
 #if FUSED
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e) {
-    CHAIN* const squares = &acc[e / (STEP / 2)][SUM_COLS + e % 2];
+    CHAIN* const squares = &acc[e / (STEP / 2)][SQUARES + e % 2];
     *squares = fma(x[e], x[e], *squares);
   }
 #pragma unroll
   for (int e = 0; e < Y_COUNT; ++e) {
-    CHAIN* const squares = &acc[0][SUM_COLS + 2 + e / (STEP / 4)];
+    CHAIN* const squares = &acc[0][SQUARES + 2 + e / (STEP / 4)];
     *squares = fma(y[e], y[e], *squares);
   }
 #endif
@@ -125,6 +137,17 @@ DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const CHAIN* x, co
     }
 }
 
+// Chains are over: the next ones begin at 0.
+DEVICE void end_chains(CHAIN acc[ACC_ROWS][ACC_COLS]) {
+#pragma unroll
+  for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+    for (int e = 0; e < TOTALS; ++e) acc[i][SUM_COLS + e] += acc[i][e], acc[i][e] = 0;
+}
+#if CHAINS_END
+#define END_CHAINS end_chains(acc)
+#endif
+
 // All multiplying warps are here; local memory is up to date for them.
 DEVICE void sync_multipliers() {
 #if HAVE_PTX
@@ -133,6 +156,33 @@ DEVICE void sync_multipliers() {
   sync_part(MULTIPLIERS);
 #endif
 }
+
+#if PARTS > 1
+// Adds up what the warps of a block have, in the first of them: true there.
+#define JOINED (ACC_COLS - TOTALS)
+DEVICE bool join_parts(CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER CHAIN* sums) {
+  const int lanes = MULTIPLIERS / PARTS, part = local_x() / lanes;
+  sums += local_x() % lanes;
+  if (part > 0)
+#pragma unroll
+    for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+      for (int e = 0; e < JOINED; ++e)
+        sums[(((part - 1) * DOWN_BLOCKS + i) * JOINED + e) * lanes] = acc[i][TOTALS + e];
+  sync_multipliers();
+  if (part > 0) return false;
+#pragma unroll
+  for (int p = 0; p < PARTS - 1; ++p)
+#pragma unroll
+    for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+      for (int e = 0; e < JOINED; ++e)
+        acc[i][TOTALS + e] += sums[((p * DOWN_BLOCKS + i) * JOINED + e) * lanes];
+  return true;
+}
+#define JOIN_PARTS \
+  join_parts(acc, (LOCAL_POINTER CHAIN*)((LOCAL_POINTER Own*)lines + MULTIPLIERS / PARTS / 32))
+#endif
 
 // A lane's rows and columns of the tile, relative to its warp's: the first one, and the distance of
 // its columns.
@@ -166,109 +216,17 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
     }
 }
 
-// Stores two neighbours of a row of C, at once if they are a pair. Exact ones that aren't certain
-// are marked or, where FUSED, left open.
+#define LINE (TILE_N + 1)
+static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 #if WIDTH == 4
-// Where elements of C come from: the places of the block's first row of A and column of B.
-typedef struct Operands {
-  const GLOBAL T *x, *y;
-  long a_row, a_col, b_row, b_col, k;
-} Operands;
-DEVICE Operands operands_of(const GLOBAL T* x, const GLOBAL T* y, long a_row, long a_col,
-                            long b_row, long b_col, long k) {
-  Operands o;
-  o.x = x, o.y = y;
-  o.a_row = a_row, o.a_col = a_col, o.b_row = b_row, o.b_col = b_col, o.k = k;
-  return o;
-}
-#if FUSED
-#define LANES 32
-#define WARPS 1
-#define OUTLINED NOT_INLINED
-#include "fused.h"
-#define ERROR_OF(r, s, u, v) (bounds.slack * norms.rows[r] * norms.cols[(s) + lane % 4 * 2])
-#define LEAVE(left_over, pair, u, v) open |= (left_over) << 2 * (pair)
+#include "certain_block.h"
 #else
-#define ERROR_OF(r, s, u, v) chain_error(&bounds, u, v, acc[i][4 * j + e + (s) % 2])
-#define LEAVE(left_over, pair, u, v) \
-  mark_left(&bounds, left_over, bounds.bit + (u)*bounds.width + (v))
-#endif
-#define BOUNDS_OF_BLOCK , const Bounds bounds, bool is_part, const Operands operands
-#define STORE_TWO(to, u, v)                                                                      \
-  do {                                                                                           \
-    const int du = at.row + (u), dv = at.col + (v);                                              \
-    if (is_part) {                                                                               \
-      store_chains(&bounds, du, dv, first, second, acc[i] + 4 * j + e);                          \
-    } else {                                                                                     \
-      const double left_error = !first ? 0.0 : ERROR_OF(i * 2 + e / 2, 8 * j, du, dv);           \
-      const double right_error = !second ? 0.0 : ERROR_OF(i * 2 + e / 2, 8 * j + 1, du, dv + 1); \
-      const uint left_over =                                                                     \
-          store_certain(to, wide && first && second, first, second, acc[i] + 4 * j + e,          \
-                        left_error, right_error, alpha, beta, flags);                            \
-      LEAVE(left_over, (i * 2 + e / 2) * ACROSS_BLOCKS + j, du, dv);                             \
-    }                                                                                            \
-  } while (0)
-
-DEVICE void mark_left(const Bounds* b, uint left_over, long bit) {
-  if (left_over & 1u) mark(b->marks, bit);
-  if (left_over & 2u) mark(b->marks, bit + 1);
-}
-
-// A group's chains of a tile whose steps others share, in the place of marks.
-DEVICE void store_chains(const Bounds* b, int u, int v, bool first, bool second, const CHAIN* acc) {
-  GLOBAL double* const chains = (GLOBAL double*)b->marks + (b->bit + u * b->width + v);
-  if (first) chains[0] = acc[0];
-  if (second) chains[1] = acc[1];
-}
-
-// Returns 1 and 2 for the first and second that isn't certain, and isn't stored.
-DEVICE uint store_certain(GLOBAL T* to, bool pair, bool first, bool second, const CHAIN* acc,
-                          double left_error, double right_error, T alpha, T beta, int flags) {
-  const bool inside[2] = {first, second};
-  const double error[2] = {left_error, right_error};
-  uint left_over = 0u;
-  T result[2];
-#pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    if (!inside[e]) continue;
-    const T old = flags & ADD_C ? to[e] : (T)0;
-    if (!(flags & MULTIPLY))
-      result[e] = scaled_alone(beta, old, flags);
-    else if (!round_chain(acc[e], error[e], alpha, beta, old, flags, result + e))
-      left_over |= 1u << e;
-  }
-  if (pair && left_over == 0u) {
-    PAIR both;
-    both.x = result[0], both.y = result[1];
-    *(GLOBAL PAIR*)to = both;
-    return 0u;
-  }
-#pragma unroll
-  for (int e = 0; e < 2; ++e)
-    if (inside[e] && !(left_over >> e & 1u)) to[e] = result[e];
-  return left_over;
-}
-#else
-#define BOUNDS_OF_BLOCK
-#define STORE_TWO(to, u, v)                                                        \
-  do {                                                                             \
-    if (wide && first && second) {                                                 \
-      finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);                   \
-    } else {                                                                       \
-      if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);                \
-      if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags); \
-    }                                                                              \
-  } while (0)
-#endif
-
 // Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the
 // whole tile passes through `lines`, and warps write neighbours: a store of single elements from
 // the fragments writes a part of 20 sectors, which costs 3 of 46 µs at 1023.
-#define LINE (TILE_N + 1)
-static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines,
-                        int lane, T alpha, T beta, int flags BOUNDS_OF_BLOCK) {
+                        int lane, T alpha, T beta, int flags) {
   const Corner at = corner_of(lane, flags);
   const bool wide = is_wide(c, c_row, 1) && at.next == 1;
   if (ODD_ROWS && !wide) {
@@ -291,12 +249,6 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
           finish(c + r * c_row + v, lines[r * LINE + v], alpha, beta, flags);
     return;
   }
-#if FUSED
-  GLOBAL T* const block = c;
-  LOCAL_POINTER Own* const own = own_of(lines);
-  const Norms norms = norms_of(acc, own, lane);
-  uint open = 0u;
-#endif
   c += at.row * c_row + at.col;
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
@@ -310,9 +262,12 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
         if (at.row + u < first_row || at.row + u >= end_row) continue;
         const bool first = left >= first_col && left < end_col;
         const bool second = right >= first_col && right < end_col;
-        STORE_TWO(to, u, v);
+        if (wide && first && second) {
+          finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);
+        } else {
+          if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);
+          if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags);
+        }
       }
-#if FUSED
-  compute_open(own, open, &operands, block, c_row, lane, alpha, beta, flags);
-#endif
 }
+#endif

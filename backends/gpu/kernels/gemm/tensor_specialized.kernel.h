@@ -34,8 +34,9 @@
 // ODD: the form for rows of A, B or C that are an odd number of elements apart; even ones are 0 to
 // 2.6 % faster without it.
 #define ODD_ROWS ODD
-enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128 };
-#define STEP (STEPS / 2)
+enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH / PARTS, AHEAD = 1, COPIERS = 128 };
+// Exact products take 8 steps at once, because their totals need the registers.
+#define STEP (WIDTH == 4 ? 8 : STEPS / 2)
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
 // With 24 registers, the copies of odd rows by tiles up to 64x64 would spill. Even rows have 40 in
@@ -45,10 +46,22 @@ enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1, COPIERS = 128
 // Panels that aren't whole are copied in counted rounds (tensor_panel.h) by the tiles that are
 // faster so.
 #define COUNTED_ROWS (COPIER_REGISTERS == 0 && TILE_M > 16)
-#define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
+#define MULTIPLIERS (PARTS * WARPS_DOWN * WARPS_ACROSS * 32)
 // Exact products by small tiles are one launch: warps add up the squares of their rows and columns
 // as well, and compute what isn't certain at once (fused.h).
-#define FUSED (WIDTH == 4 && TILE_M * TILE_N <= 4096)
+#if WIDTH == 4 && 128 * WARPS_DOWN * DOWN_BLOCKS * WARPS_ACROSS * ACROSS_BLOCKS <= 4096
+#define FUSED 1
+#else
+#define FUSED 0
+#endif
+// Chains of exact products end after some stages, because the bound of their errors grows with
+// their steps. FUSED ones have 32 steps a warp: more sums would be open, which cost more there.
+#define CHAINS_END (WIDTH == 4)
+#define CHAIN_STEPS (FUSED ? 32 * PARTS : 128)
+// Operands become f64 as they are read, or as they are multiplied where registers are short.
+#define FRAGMENT PASTE(FRAGMENT_, FUSED)
+#define FRAGMENT_0 T
+#define FRAGMENT_1 CHAIN
 #include "tensor_block.h"
 #include "warp_roles.h"
 
@@ -56,7 +69,13 @@ KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)
 (GEMM_ARGUMENTS MORE_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * (16 / WIDTH));
   LOCAL Barrier barriers[2 * STAGES];
+#if FUSED
+  // A warp's own memory and the sums of parts are used one after the other.
+  LOCAL ALIGNED(16) uchar own[OWN_BYTES];
+#else
+  LOCAL_POINTER uchar* const own = arena;
+#endif
   flags |= ODD_FLAGS;
   multiply_by_roles(GEMM_PASSED MORE_PASSED, (LOCAL_POINTER T*)arena, barriers,
-                    (LOCAL_POINTER T*)arena);
+                    (LOCAL_POINTER T*)own);
 }

@@ -15,7 +15,17 @@
 //   (from one step of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
 // MORE_ARGUMENTS are a kernel's behind GEMM_ARGUMENTS, MORE_OF_BLOCK what they are for store_block.
 #include "barrier.h"
-// TILE_DEPTH: a tile's steps of k.
+// END_CHAINS, if sums are added to others after CHAIN_STEPS steps of k.
+#ifndef END_CHAINS
+#define END_CHAINS (void)0
+#endif
+#ifndef CHAIN_STEPS
+#define CHAIN_STEPS DEPTH
+#endif
+// FRAGMENT: the type of what is read ahead. TILE_DEPTH: a tile's steps of k.
+#ifndef FRAGMENT
+#define FRAGMENT T
+#endif
 #ifndef MORE_ARGUMENTS
 #define MORE_ARGUMENTS
 #define MORE_OF_BLOCK
@@ -28,7 +38,13 @@
 // Else TAKE_REGISTERS waits for ever.
 static_assert(MULTIPLIERS * MULTIPLIER_REGISTERS + COPIERS * COPIER_REGISTERS <=
               (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
-static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
+// PARTS: so many warps share the steps of a block, PART_DEPTH of a stage each. JOIN_PARTS is true
+// for the one that then has their sums.
+#ifndef JOIN_PARTS
+#define JOIN_PARTS true
+#endif
+#define PART_DEPTH (DEPTH / PARTS)
+static_assert(PART_DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
 // The places in A and B of the first row and column that the tile needs.
 #define TILE_OF_A (a + a_offset + (tile.batch * a_batch) + (i0 * a_row))
@@ -77,7 +93,7 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
   const LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
   const LOCAL_POINTER T* a_stage = a_panel + first_a;
   const LOCAL_POINTER T* b_stage = b_panel + first_b;
-  CHAIN x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
+  FRAGMENT x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
   Stage stage = {0, 0};
   if (depth > 0) {
     wait_for(&full[0], 0);
@@ -87,11 +103,11 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
   }
   for (long left = depth; left > 0; left -= DEPTH)
 #pragma unroll 1
-    for (int chunk = 0; chunk < DEPTH / UNROLL; ++chunk)
+    for (int chunk = 0; chunk < PART_DEPTH / UNROLL; ++chunk)
 #pragma unroll
       for (int l = 0; l < UNROLL; l += STEP) {
         if (l == UNROLL - AHEAD * STEP) {  // all of this chunk is on its way into registers
-          if (chunk < DEPTH / UNROLL - 1) {
+          if (chunk < PART_DEPTH / UNROLL - 1) {
             a_stage += UNROLL * A_STEP;
             b_stage += UNROLL * B_STEP;
           } else {
@@ -106,8 +122,12 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
         const int next = (l + AHEAD * STEP) % UNROLL, to = next / STEP % (AHEAD + 1);
         const int now = l / STEP % (AHEAD + 1);
         read_fragments(x[to], y[to], a_stage + next * A_STEP, b_stage + next * B_STEP);
+        if (chunk == 0 && l == 0 &&
+            (CHAIN_STEPS == DEPTH || (int)(depth - left) % CHAIN_STEPS == 0))
+          END_CHAINS;
         multiply_fragments(acc, x[now], y[now]);
       }
+  END_CHAINS;
 }
 
 // `barriers`: STAGES of `full`, then as many of `empty`; `lines`: local memory that store_block may
@@ -138,7 +158,8 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* ar
   }
   if (MULTIPLIER_REGISTERS) TAKE_REGISTERS(MULTIPLIER_REGISTERS);
   const int warp = t / 32, lane = t % 32;
-  const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
+  const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN % WARPS_ACROSS * BLOCK_N;
+  const int part = warp / (WARPS_DOWN * WARPS_ACROSS) * PART_DEPTH;
   CHAIN acc[ACC_ROWS][ACC_COLS];
 #pragma unroll
   for (int i = 0; i < ACC_ROWS; ++i)
@@ -148,7 +169,8 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* ar
 #if CONTINUED
   if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane, flags);
 #endif
-  multiply_panels(acc, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane),
-                  FIRST_OF_B(TILE_OF_B, col, lane), depth);
+  multiply_panels(acc, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane) + part * A_STEP,
+                  FIRST_OF_B(TILE_OF_B, col, lane) + part * B_STEP, depth);
+  if (!JOIN_PARTS) return;
   store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags MORE_OF_BLOCK);
 }

@@ -40,6 +40,9 @@ static_assert(MULTIPLIERS * MULTIPLIER_REGISTERS + COPIERS * COPIER_REGISTERS <=
               (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 // PARTS: so many warps share the steps of a block, PART_DEPTH of a stage each. JOIN_PARTS is true
 // for the one that then has their sums.
+#ifndef PARTS
+#define PARTS 1
+#endif
 #ifndef JOIN_PARTS
 #define JOIN_PARTS true
 #endif

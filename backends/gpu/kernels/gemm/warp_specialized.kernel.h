@@ -18,7 +18,6 @@ enum { AHEAD = HEIGHT == 2 ? (BREADTH == 2 ? 7 : 3) : 1 };
 enum { COPIER_REGISTERS = MULTIPLIER_REGISTERS ? 40 : 0, BY_LINES = BREADTH == 8 };
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)
-#define PARTS 1
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
 #include "stream.h"
 #include "warp_block.h"

@@ -146,9 +146,9 @@ class EmulatedGpu : public testing::Test {
   std::set<std::string> ran_;  ///< kernels, without their specializations' names
 };
 
-/// Calls that random ones hardly make: few columns without gaps, long products, dense rows of an
-/// odd number of elements, a large C by short k, exact products of so many steps that a group
-/// computes an element, or that groups share a row.
+/// Calls that random ones hardly make: columns without gaps, long products, dense rows of an odd
+/// number of elements, a large C by short k, exact products of so many steps that a group computes
+/// an element, or that groups share a row.
 std::vector<oracle::Operation> rare_calls(uint64_t seed) {
   const auto odd = int64_t(seed % 20 * 2 + 1);
   const uint32_t bytes = seed % 3 == 0 ? 2 : 1;
@@ -164,7 +164,7 @@ std::vector<oracle::Operation> rare_calls(uint64_t seed) {
           deeper,
           small,
           oracle::plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_EACH_COLUMN, TRINE_F32,
-                              int64_t(100 + seed), int64_t{4} << seed % 4),
+                              int64_t(100 + seed), int64_t(3 + seed * seed)),
           oracle::plan_reduce(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL,
                               seed % 2 ? TRINE_F32 : TRINE_F64, 1, int64_t(3000 + 97 * seed)),
           oracle::plan_gemm(TRINE_F64, odd, odd + 2, odd, 1, 0, 3),

@@ -97,9 +97,11 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
   EXPECT_EQ(chosen(h200, reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096), kOpencl),
             "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 1000, 1000), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 30000, 300), "exact_columns");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact_stream");  // too few lines to fill the device
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact_columns");
-  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 5), "exact");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 5), "exact_columns");
   EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact_stream");
   EXPECT_NE(refusal("exact_lines", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
@@ -195,25 +197,44 @@ TEST(ReduceRows, ShortLinesTakeWholeGroups) {
             "");
 }
 
-TEST(ReduceRows, FewColumnsAreSharedByAllGroups) {
+TEST(ReduceRows, ColumnsAreSharedByAllGroups) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
   const auto columns = [](int64_t rows, int64_t cols) {
     return reduce_of(TRINE_SUM, TRINE_EACH_COLUMN, TRINE_F32, rows, cols);
   };
-  for (int64_t cols : {4, 8, 16, 32}) {
+  for (int64_t cols : {2, 3, 4, 10, 33, 64, 100, 128}) {
     EXPECT_EQ(launch_of("exact_columns", columns(1 << 22, cols)).grid[0], 132u) << cols;
-    EXPECT_EQ(launch_of("exact_columns", columns(8192 / cols, cols)).grid[0], 1u) << cols;
+    EXPECT_LE(launch_of("exact_columns", columns(2048 / cols, cols)).grid[0], 4u) << cols;
+  }
+  // Tiles of at most 128 columns cover them, in groups that are on the device at once; columns of
+  // rows that don't begin at 16 bytes are those of two or four rows.
+  for (const auto& [rows, cols, joined] : std::vector<std::array<int64_t, 3>>{{30000, 300, 1},
+                                                                              {1000, 1000, 1},
+                                                                              {5000, 77, 1},
+                                                                              {4096, 4096, 1},
+                                                                              {9999, 999, 1},
+                                                                              {99999, 10, 2},
+                                                                              {99999, 63, 4}}) {
+    const Launch launch = launch_of("exact_columns", columns(rows, cols));
+    const int64_t width = launch.arguments[13].i32, splits = launch.arguments[17].i32;
+    EXPECT_EQ(launch.arguments[8].i64, joined) << cols;
+    EXPECT_LE(width, joined > 1 ? 256 : 128);
+    EXPECT_EQ(launch.grid[0], divide_up(cols * joined, width) * splits);
+    EXPECT_LE(launch.grid[0], 132u);
   }
   const auto refused = [&](const trine_reduce& op) {
     return refusal("exact_columns", kCuda, h200, op);
   };
   EXPECT_EQ(refused(columns(1 << 22, 4)), "");
-  EXPECT_NE(refused(columns(1 << 22, 2)), "");
-  EXPECT_NE(refused(columns(1 << 22, 12)), "");
-  EXPECT_NE(refused(columns(1 << 22, 64)), "");
+  EXPECT_NE(refused(columns(1 << 22, 1)), "");
   EXPECT_NE(refused(columns(int64_t{1} << 36, 4)), "") << "its doubles don't hold so many";
   trine_reduce gaps = columns(1 << 22, 4);
   gaps.input.row_stride = 5;
+  EXPECT_EQ(refused(gaps), "");
+  gaps.input.row_stride = 3;
+  EXPECT_NE(refused(gaps), "") << "rows overlap";
+  gaps.input.row_stride = 10;
+  gaps.input.col_stride = 2;
   EXPECT_NE(refused(gaps), "");
   EXPECT_NE(refused(reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 1 << 22, 4)), "");
 }

@@ -1,19 +1,20 @@
-// Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps
-// the same four columns, each in two doubles that begin at 1.5 * 2^52 of their units: four elements
-// that add up without rounding are cut at the first one's, the rest goes to the second. Elements
-// that don't fit go one by one into digits in local memory, whose sums have no order, and so
-// do the doubles in the end; groups add their digits to those in the workspace, and the last one
-// rounds. No element is read twice, whatever the exponents. It beats `exact` there because that one
-// loads element by element, three groups a multiprocessor. Requires: f64; sums of 4, 8, 16 or 32
-// columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
+// Idea: columns of a matrix. A group takes some rows of a tile of neighbouring columns, 16 bytes a
+// load, so that a work-item keeps the same four columns, each in two doubles that begin at 1.5 *
+// 2^52 of their units: four elements that add up without rounding are cut at the first one's, the
+// rest goes to the second. In the end these are integers, which the work-items of a group and then
+// the groups of a tile add in any order; the last group rounds. Elements that don't fit go one by
+// one into digits in local memory, and where there are some, the group's integers and the last
+// group's follow. No element is read twice, whatever the exponents. It beats `exact` there because
+// that one loads element by element, three groups a multiprocessor. Requires: f64; sums of f32,
+// neighbouring columns; NVIDIA for one launch (elsewhere a second launch finishes).
+//
+// Where rows have no gaps and don't begin at 16 bytes, `rows` of them, two or four, are taken for
+// one row of so many times the columns.
 #define T float
 typedef float4 Vector;
 #define VECTOR 4
-#define ALL_OF(x) make_float4(x, x, x, x)
-#define VECTOR_AT(p) make_float4((p)[0], (p)[1], (p)[2], (p)[3])
 #define VECTORS 4  // that a work-item loads at once
 #define CHUNK (VECTOR * VECTORS)
-#define SPAN ((long)THREADS * VECTORS)
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 
 // Digits of 16 bits in words of 32: each takes 2^15 additions without a carry.
@@ -21,129 +22,80 @@ typedef float4 Vector;
 #define DIGIT_BITS 16
 #define BASE \
   (-149 - 64)  // digit 0 weighs 2^BASE: units of the second double may lie below a float's last bit
-#define COPIES 32  // for neighbouring work-items
-#define DIGIT_STEP (VECTOR * COPIES)
+#define QUADS 64  // of four columns: as many as a tile has, or copies of fewer
+#define DIGIT_STEP (VECTOR * QUADS)
 // Chunks between two carries: elements add to a digit 2^13 times at most, doubles half as often.
 // Fewer on a CPU, so that tests get there.
-#define DIGIT_CHUNKS ((1 << (HAVE_WARPS ? 13 : 11)) / (THREADS / COPIES * VECTORS))
-#define CONTROL_WORDS \
-  64  // of the workspace, in front of its digits: how many groups have added theirs
+#define DIGIT_CHUNKS ((1 << (HAVE_WARPS ? 13 : 11)) / (THREADS / 32 * VECTORS))
 
-#define WINDOW_BITS 32    // between the units of a column's two doubles
-#define WINDOW_MARGIN 4u  // exponents that may still come
-#define MOST_TOP 254u     // of finite numbers
-
-#include "across_groups.h"
-#include "digits.h"
-#include "exact.h"
+#include "column_window.h"
 #include "tile.h"
-#include "vectors.h"
-#include "windows.h"
+#include "unpack.h"
 
-typedef struct Column {
-  double first, second;
-  uint top;    // the largest biased exponent that fits
-  uint minus;  // its sign bit is set while all elements have theirs
-} Column;
+#define PARTS (THREADS * VECTOR)
+#define ARENA_WORDS (4 * PARTS > (DIGITS + 1) * DIGIT_STEP ? 4 * PARTS : (DIGITS + 1) * DIGIT_STEP)
 
-DEVICE double column_line(uint top, int k) { return window_line(top + (1023u - 127u), k); }
+// A group's tile, and what a work-item has of it.
+typedef struct Panel {
+  GLOBAL const float* from;
+  long pitch, rows, full;  // rows, and how many of them are whole
+  int width, rest;         // columns of a whole row, and of the last one
+  int quads, lanes, quad, lane;
+  bool aligned;
+} Panel;
 
-DEVICE void window_open(Column* c, uint top) {
-  c->top = top;
-  c->first = column_line(top, 0);
-  c->second = column_line(top, 1);
+// The column of the tile that is number c of a work-item's four.
+DEVICE int column_of(const Panel* p, int c) {
+  return p->aligned ? p->quad * VECTOR + c : p->quad + c * p->quads;
+}
+// The place of a column's flags and digits; copies are p->quads further.
+DEVICE int place_of(const Panel* p, int column) {
+  return p->aligned ? column % VECTOR * QUADS + column / VECTOR
+                    : column / p->quads * QUADS + column % p->quads;
 }
 
-DEVICE void window_close(const Column* c, LOCAL_POINTER uint* digits) {
-  const long low = (long)(as_ulong(c->second) - as_ulong(column_line(c->top, 1)));
-  const long high = (long)(as_ulong(c->first) - as_ulong(column_line(c->top, 0))) + (low >> 32);
-  const int position = (int)c->top + 1 - 127 - 2 * WINDOW_BITS - BASE;
-  if (high == 0 && (uint)low == 0u) return;
-  digits_add(digits, (ulong)(uint)low, position, 0u, 3);
-  digits_add(digits, (ulong)(high < 0 ? -high : high), position + 32, (uint)(high >> 63), 5);
-}
-
-// Four elements of a column, whose exponents are `most` at most and, but for zeros, `least` at
-// least.
-typedef struct Four {
-  float x[VECTORS];
-  uint most, least;
-} Four;
-
-DEVICE Four four_of(Column* c, const float* x) {
-  Four f;
-  f.most = 0u;
-  f.least = 0xffffffffu;
+// This work-item's part of the rows `row`, `row` + lanes, …, -0 beside the tile.
+DEVICE void load_rows(const Panel* p, long row, float* x) {
+  GLOBAL const float* at = p->from + row * p->pitch;
+  const long step = p->lanes * p->pitch;
+  if (p->aligned && row + (VECTORS - 1) * p->lanes < p->full &&
+      p->quad * VECTOR + VECTOR <= p->width) {
+    GLOBAL const float* vector = at + p->quad * VECTOR;
 #pragma unroll
-  for (int k = 0; k < VECTORS; ++k) {
-    f.x[k] = x[k * VECTOR];
-    const uint magnitude = as_uint(f.x[k]) & 0x7fffffffu;
-    f.most = f.most > magnitude ? f.most : magnitude;
-    f.least = f.least < magnitude - 1u ? f.least : magnitude - 1u;
-    c->minus &= as_uint(f.x[k]);
-  }
-  f.most >>= 23;
-  f.least >>= 23;
-  return f;
-}
-
-// Do they add up without rounding, in the column's doubles?
-DEVICE bool column_takes(const Column* c, const Four* f) {
-  return f->most <= c->top && (int)(f->most - f->least) <= 25 &&
-         f->least + 2u * WINDOW_BITS - 24u >= c->top;
-}
-
-DEVICE void column_add(Column* c, const Four* f) {
-  const double sum = ((double)f->x[0] + (double)f->x[1]) + ((double)f->x[2] + (double)f->x[3]);
-  const double next = c->first + sum;
-  c->second += sum - (next - c->first);
-  c->first = next;
-}
-
-// The same of any four elements; returns the flags of those that aren't finite.
-DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits) {
-  uint flags = 0u;
-  if (f->most > c->top && f->most <= MOST_TOP) {
-    window_close(c, digits);
-    window_open(c, f->most + WINDOW_MARGIN < MOST_TOP ? f->most + WINDOW_MARGIN : MOST_TOP);
-  }
-  if (column_takes(c, f)) {
-    column_add(c, f);
-    return 0u;
+    for (int k = 0; k < CHUNK; k += VECTOR, vector += step)
+      unpack(*(GLOBAL const Vector*)vector, x + k);
+    return;
   }
 #pragma unroll
-  for (int k = 0; k < VECTORS; ++k) {
-    int position;
-    const uint bits = as_uint(f->x[k]), magnitude = bits & 0x7fffffffu;
-    const ulong mantissa = mantissa_f32(bits, &position);
-    digits_add(digits, mantissa, position - 149 - BASE, (uint)((int)bits >> 31), 3);
-    if (magnitude > 0x7f800000u) flags |= FLAG_NAN;
-    if (magnitude == 0x7f800000u) flags |= bits >> 31 ? FLAG_MINUS_INFINITY : FLAG_PLUS_INFINITY;
+  for (int k = 0; k < VECTORS; ++k, at += step, row += p->lanes) {
+    const int width = row < p->full ? p->width : row < p->rows ? p->rest : 0;
+#pragma unroll
+    for (int c = 0; c < VECTOR; ++c) {
+      const int column = column_of(p, c);
+      x[k * VECTOR + c] = column < width ? at[column] : -0.0f;
+    }
   }
-  return flags;
 }
 
-// Adds a group's share to its digits; `flags` are those of its four columns.
-DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const bool magnitude,
-                      LOCAL_POINTER uint* digits, int copy, uint* flags) {
-  const int me = local_x();
-  const bool aligned = (ulong)from % sizeof(Vector) == 0;
-  const long step = splits * SPAN;
-  Column column[VECTOR];
+// Adds a group's share to the work-item's columns, and to its digits (at `mine`) what they don't
+// hold.
+INLINED void add_share(const Panel* p, int split, int splits, const bool magnitude, Column* column,
+                       LOCAL_POINTER uint* digits, LOCAL_POINTER uint* mine, uint* flags) {
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c) {
     window_open(column + c, WINDOW_MARGIN);
     column[c].minus = 0xffffffffu;
     flags[c] = 0u;
   }
+  const long span = (long)p->lanes * VECTORS, step = splits * span;
   float x[CHUNK], next[CHUNK];
-  long v = group_x() * SPAN + me;
-  load_vectors(from, v, THREADS, vectors, aligned, x);
-  for (long end = group_x() * SPAN; end < vectors;) {
+  long row = p->lane < p->lanes ? split * span + p->lane : p->rows;
+  load_rows(p, row, x);
+  for (long end = split * span; end < p->rows;) {
     end += DIGIT_CHUNKS * step;
-#pragma unroll 2
-    for (; v < end && v < vectors; v += step) {
-      load_vectors(from, v + step, THREADS, vectors, aligned, next);
+#pragma unroll 1
+    for (; row < end && row < p->rows; row += step) {
+      load_rows(p, row + step, next);
       if (magnitude) {
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
@@ -161,55 +113,64 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
       } else {
 #pragma unroll
         for (int c = 0; c < VECTOR; ++c)
-          flags[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
+          flags[c] |= column_add_any(column + c, four + c, mine + c * QUADS);
       }
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
     }
     sync();
-    if (end < vectors && me < DIGIT_STEP) digits_carry(digits + me);
+    if (end < p->rows)
+      for (int i = local_x(); i < DIGIT_STEP; i += THREADS) digits_carry(digits + i);
     sync();
   }
-#pragma unroll
-  for (int c = 0; c < VECTOR; ++c) {
-    window_close(column + c, digits + c * COPIES + copy);
-    if (!(column[c].minus >> 31)) flags[c] |= FLAG_NOT_MINUS_ZERO;
-  }
 }
 
-// Adds a group's digits and flags to the workspace's.
-DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits,
-                             LOCAL_POINTER const uint* group_flags, GLOBAL uint* words, int width,
-                             int lane_bits) {
-  const int quads = 1 << lane_bits,
-            copies = COPIES >> lane_bits;  // of four columns; of each one's digits
-  for (int i = local_x(); i < (DIGITS + 1) * width; i += THREADS) {
-    const int d = i >> (lane_bits + 2), c = i & (width - 1);
-    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : group_flags;
-    long total = 0;
-    uint any = 0u;
-    for (int k = 0; k < copies; ++k) {  // starting elsewhere: other banks
-      const uint one = of[c % VECTOR * COPIES + c / VECTOR + ((k + i) & (copies - 1)) * quads];
-      total += (int)one;
-      any |= one;
-    }
-    if (d == DIGITS && any) atomic_or(words + i, any);
-    if (d == DIGITS - 1 && total) atomic_add(words + i, (uint)total);
-    if (d < DIGITS - 1 && total) {
-      atomic_add(words + i, (uint)total & 0xffffu);
-      atomic_add(words + i + width, (uint)(total >> 16));
-    }
-  }
+DEVICE void part_get(LOCAL_POINTER const ulong* parts, int i, Part* p) {
+  p->high = (long)parts[i];
+  p->low = parts[i + PARTS];
+}
+DEVICE void part_put(LOCAL_POINTER ulong* parts, int i, const Part* p) {
+  parts[i] = (ulong)p->high;
+  parts[i + PARTS] = p->low;
 }
 
-// The bits of a column's sum; leaves its words zero for the next call.
-DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) {
+// Adds `others` parts of each of `width` columns, those of a column `width` apart, into the first.
+INLINED void fold_parts(LOCAL_POINTER ulong* parts, int width, int others) {
+  for (int n = others; n > 1; n = (n + 3) / 4) {
+    sync();
+    const int step = width * ((n + 3) / 4);
+    for (int i = local_x(); i < step; i += THREADS) {
+      Part sum, one;
+      part_get(parts, i, &sum);
+      for (int k = i + step; k < width * n; k += step) {
+        part_get(parts, k, &one);
+        part_add(&sum, &one);
+      }
+      part_put(parts, i, &sum);
+    }
+  }
+  sync();
+}
+
+// All copies of a column's digit d, or of its flags, together; `joined` columns are one.
+DEVICE uint total_of(const Panel* p, LOCAL_POINTER const uint* digits, int d, int column,
+                     int joined, int results) {
+  uint total = 0u;
+  for (int j = 0; j < joined; ++j) {
+    LOCAL_POINTER const uint* of = digits + d * DIGIT_STEP + place_of(p, column + j * results);
+    for (int k = 0; k + p->quads <= QUADS; k += p->quads)
+      total = d == DIGITS ? total | of[k] : total + of[k];
+  }
+  return total;
+}
+
+// The bits of the sum whose digits are there.
+DEVICE ulong digits_end_of(LOCAL_POINTER const uint* digits, const bool f64) {
   long word[DIGITS / 2];
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w)
-    word[w] = (long)(int)words[2 * w * width] + (long)(int)words[(2 * w + 1) * width] * 65536;
-  const uint flags = words[DIGITS * width];
-  for (int d = 0; d <= DIGITS; ++d) words[d * width] = 0u;
+    word[w] =
+        (long)(int)digits[2 * w * DIGIT_STEP] + (long)(int)digits[(2 * w + 1) * DIGIT_STEP] * 65536;
   long carry = 0;  // of all words: the sum's sign
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w) carry = (word[w] + carry) >> 32;
@@ -218,34 +179,210 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 #pragma unroll
   for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
   digits_end(&d);
-  return result_bits(digits_round(&d, BASE, f64), negative, flags, f64);
+  return result_bits(digits_round(&d, BASE, f64), negative, digits[DIGITS * DIGIT_STEP], f64);
+}
+
+INLINED void digits_clear(LOCAL_POINTER uint* digits) {
+  for (int i = local_x(); i < (DIGITS + 1) * DIGIT_STEP; i += THREADS) digits[i] = 0u;
+  sync();
+}
+
+// The groups of a tile leave these for the last one: a part of each column, or FLAG_IN_WORDS there,
+// and digits and flags beside.
+typedef struct Records {
+  GLOBAL ulong* parts;
+  GLOBAL uint* words;
+  int columns, first;  // of a tile; its first group's place
+} Records;
+
+DEVICE GLOBAL ulong* record_part(const Records* r, int split, int column) {
+  return r->parts + ((long)(r->first + split) * r->columns + column) * 2;
+}
+DEVICE GLOBAL uint* record_word(const Records* r, int split, int d, int column) {
+  return r->words + ((long)(r->first + split) * (DIGITS + 1) + d) * r->columns + column;
+}
+
+// Leaves the sums of a group's work-items in the first parts; false: they don't hold them.
+INLINED bool share_in_parts(const Panel* p, const Column* column, int joined, int results,
+                            LOCAL_POINTER ulong* parts, LOCAL_POINTER uint* wide) {
+  const int columns = joined > 1 ? results : p->quads * VECTOR;
+  if (p->lane < p->lanes) {
+#pragma unroll
+    for (int c = 0; c < VECTOR; ++c) {
+      Part part;
+      part_of(column + c, &part);
+      part_put(parts, p->lane * p->quads * VECTOR + column_of(p, c), &part);
+    }
+  }
+  fold_parts(parts, columns, p->lanes * joined);
+  for (int i = local_x(); i < columns; i += THREADS)
+    if (parts[i + PARTS] & FLAG_IN_WORDS) wide[0] = 1u;
+  sync();
+  return !wide[0];
+}
+
+// Adds to the digits what a group's work-items hold otherwise.
+INLINED void share_in_digits(const Panel* p, const Column* column, const uint* flags,
+                             LOCAL_POINTER uint* digits, LOCAL_POINTER uint* mine) {
+#pragma unroll
+  for (int c = 0; c < VECTOR; ++c) {
+    window_close(column + c, mine + c * QUADS);
+    const uint all =
+        (flags[c] & FLAGS_SPECIAL) | (column[c].minus >> 31 ? 0u : FLAG_NOT_MINUS_ZERO);
+    if (all) atomic_or(mine + DIGITS * DIGIT_STEP + c * QUADS, all);
+  }
+  sync();
+  for (int i = local_x(); i < DIGIT_STEP; i += THREADS) digits_carry(digits + i);
+  sync();
+}
+
+// Adds the parts that a tile's groups left; false: some are digits.
+INLINED bool add_records(const Records* r, int splits, LOCAL_POINTER ulong* parts,
+                         LOCAL_POINTER uint* wide) {
+  const int me = local_x(), lanes = THREADS / r->columns;
+  const int column = me % r->columns, lane = me / r->columns;
+  if (lane < lanes) {
+    Part sum;
+    sum.high = 0;
+    sum.low = PART_NOTHING;
+#pragma unroll 4
+    for (int s = lane; s < splits; s += lanes) {
+      GLOBAL const ulong* from = record_part(r, s, column);
+      Part one;
+      one.high = (long)from[0];
+      one.low = from[1];
+      part_add(&sum, &one);
+    }
+    part_put(parts, me, &sum);
+  }
+  fold_parts(parts, r->columns, lanes);
+  if (me < r->columns && (parts[me + PARTS] & FLAG_IN_WORDS)) wide[0] = 1u;
+  sync();
+  return !wide[0];
+}
+
+// The same in digits.
+INLINED void add_records_wide(const Panel* p, const Records* r, int splits,
+                              LOCAL_POINTER uint* digits) {
+  digits_clear(digits);
+  for (int i = local_x(); i < splits * r->columns; i += THREADS) {
+    const int column = i % r->columns;
+    GLOBAL const ulong* from = record_part(r, i / r->columns, column);
+    const long high = (long)from[0];
+    const ulong low = from[1];
+    LOCAL_POINTER uint* to = digits + place_of(p, column);
+    if (low & FLAG_IN_WORDS) continue;
+    const int position = (int)(low >> 8 & 255UL) - 190 - BASE;
+    if (low >> 16) digits_add(to, low >> 16, position, 0u, 4);
+    if (high)
+      digits_add(to, (ulong)(high < 0 ? -high : high), position + 48, (uint)(high >> 63), 5);
+    if (low & 15UL) atomic_or(to + DIGITS * DIGIT_STEP, (uint)low & 15u);
+  }
+  sync();
+  for (int i = local_x(); i < r->columns * (DIGITS + 1); i += THREADS) {
+    const int d = i / r->columns, column = i % r->columns;
+    LOCAL_POINTER uint* total = digits + d * DIGIT_STEP + place_of(p, column);
+#pragma unroll 4
+    for (int s = 0; s < splits; ++s) {
+      if (!(record_part(r, s, column)[1] & FLAG_IN_WORDS)) continue;
+      const uint word = *record_word(r, s, d, column);
+      *total = d == DIGITS ? *total | word : *total + word;
+    }
+  }
+  sync();
+}
+
+DEVICE Panel panel_of(GLOBAL const float* from, long cols, long pitch, int joined, int across,
+                      int width) {
+  Panel p;
+  const int bits = joined >> 1;  // of 1, 2 or 4
+  p.from = from;
+  p.pitch = pitch * joined;
+  p.full = cols >> bits;
+  p.width = width < across ? width : across;
+  p.rest = (int)(cols - (p.full << bits)) * (across / joined);
+  p.rows = p.full + (p.rest > 0 ? 1 : 0);
+  p.quads = (width + VECTOR - 1) / VECTOR;
+  p.lanes = THREADS / p.quads;
+  p.lane = local_x() / p.quads;
+  p.quad = local_x() % p.quads;
+  p.aligned = ((ulong)from % sizeof(Vector) == 0) && p.pitch % VECTOR == 0;
+  return p;
 }
 
 KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
 (REDUCE_PARAMETERS) {
-  LOCAL uint digits[DIGITS * DIGIT_STEP], group_flags[DIGIT_STEP], is_last[1];
-  const int me = local_x(), copy = me % COPIES;
+  LOCAL ulong arena[ARENA_WORDS / 2];
+  LOCAL uint wide[1], is_last[1];
+  LOCAL_POINTER uint* digits = (LOCAL_POINTER uint*)arena;
+  const int me = local_x(), joined = (int)rows;
   const bool f64 = options & RESULT_F64;
-  GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
-  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then its flags
-  for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
-  for (int i = me; i < DIGIT_STEP; i += THREADS) group_flags[i] = 0u;
-  sync();
+  // Neighbouring groups have neighbouring tiles of the same rows.
+  const int tiles = joined > 1 ? 1 : (int)((uint)(results + width - 1) / (uint)width);
+  const int split = phase == FINISH ? 0 : (int)((uint)group_x() / (uint)tiles);
+  const int tile = group_x() - split * tiles;
+  const long first = (long)tile * width, left = results * joined - first;
+  const Panel p = panel_of(input + input_offset + first, cols, col_stride, joined,
+                           left < width ? (int)left : width, width);
+  Records r;
+  r.columns = joined > 1 ? (int)results : width;
+  r.first = tile * splits;
+  r.parts = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
+  r.words = (GLOBAL uint*)(r.parts + (long)tiles * splits * r.columns * 2);
+  LOCAL_POINTER uint* mine = digits + p.lane % (QUADS / p.quads) * p.quads + p.quad;
+  bool is_wide = false, finishing = phase == FINISH;
+  if (me == 0) wide[0] = 0u;
+  digits_clear(digits);
   await_earlier_launches();
-  uint flags[VECTOR];
-  add_share(input + input_offset, phase == FINISH ? 0 : cols << lane_bits, splits,
-            options & MAP_ABS, digits, copy, flags);
-#pragma unroll
-  for (int c = 0; c < VECTOR; ++c)
-    if (flags[c]) atomic_or(group_flags + c * COPIES + copy, flags[c]);
-  sync();
-  add_to_workspace(digits, group_flags, words, width, lane_bits);
-  sync_memory();
-  if (me == 0) {
-    is_last[0] = phase == FINISH || (phase == WHOLE && take_ticket(control) == (uint)splits - 1u);
-    if (is_last[0]) control[0] = 0u;
+  if (!finishing) {
+    Column column[VECTOR];
+    uint flags[VECTOR];
+    add_share(&p, split, splits, options & MAP_ABS, column, digits, mine, flags);
+    if (flags[0] | flags[1] | flags[2] | flags[3]) wide[0] = 1u;
+    sync();
+    is_wide = wide[0];
+    if (!is_wide) {
+      is_wide = !share_in_parts(&p, column, joined, (int)results, arena, wide);
+      if (is_wide) digits_clear(digits);
+    }
+    if (is_wide) share_in_digits(&p, column, flags, digits, mine);
+    for (int i = me; is_wide && i < r.columns * (DIGITS + 1); i += THREADS) {
+      const int d = i / r.columns, c = i % r.columns;
+      const uint total = total_of(&p, digits, d, c, joined, (int)results);
+      if (splits == 1)
+        digits[d * DIGIT_STEP + place_of(&p, c)] = total;
+      else
+        *record_word(&r, split, d, c) = total;
+    }
+    for (int i = me; splits > 1 && i < r.columns; i += THREADS) {
+      GLOBAL ulong* to = record_part(&r, split, i);
+      to[0] = is_wide ? 0UL : arena[i];
+      to[1] = is_wide ? PART_NOTHING | FLAG_IN_WORDS : arena[i + PARTS];
+    }
   }
-  sync_memory();
-  if (is_last[0] && me < width)
-    store_sum(output + output_offset, me * output_stride, f64, column_end(words + me, width, f64));
+  if (splits > 1 && phase == WHOLE) {
+    sync_memory();
+    if (me == 0) {
+      GLOBAL uint* counter = (GLOBAL uint*)(workspace + workspace_offset) + tile;
+      is_last[0] = take_ticket(counter) == (uint)splits - 1u;
+      if (is_last[0]) *counter = 0u;
+      wide[0] = 0u;
+    }
+    sync_memory();
+    finishing = is_last[0] != 0u;
+  }
+  if (finishing) {
+    is_wide = !add_records(&r, splits, arena, wide);
+    if (is_wide) add_records_wide(&p, &r, splits, digits);
+  }
+  sync();
+  if (!finishing && splits > 1) return;
+  for (int c = me; c < r.columns; c += THREADS) {
+    Part part;
+    part_get(arena, c, &part);
+    const ulong bits =
+        is_wide ? digits_end_of(digits + place_of(&p, c), f64) : part_round(&part, f64);
+    if (joined > 1 || first + c < results)
+      store_sum(output + output_offset, (first + c) * output_stride, f64, bits);
+  }
 }

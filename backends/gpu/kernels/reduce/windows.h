@@ -7,6 +7,13 @@ DEVICE double window_line(uint top, int k) {
   return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
 }
 
+// Leaves in *x what is below the grid line whose parts `at` adds up.
+DEVICE void window_cut(double* at, double* x) {
+  const double next = *at + *x;
+  *x -= next - *at;
+  *at = next;
+}
+
 #ifdef WINDOWS
 typedef struct Windows {
   double at[WINDOWS];  // parts above so many grid lines, from 1.5 * 2^52 of their units on
@@ -33,12 +40,5 @@ DEVICE bool windows_open(Windows* w, Expansion* sum, ulong* lost, uint exponent)
   }
   w->room -= 1u;
   return true;
-}
-
-// Leaves in *x what is below the grid line whose parts `at` adds up.
-DEVICE void window_cut(double* at, double* x) {
-  const double next = *at + *x;
-  *x -= next - *at;
-  *at = next;
 }
 #endif

@@ -24,6 +24,7 @@ typedef ulong2 Vector;
 // products spill.
 #define GROUPS 3
 #include "chunk.h"
+#include "shuffle.h"
 
 #if (KIND_SUM || KIND_SQUARES || KIND_DOT) && (T_float || T_double)
 #include "exact_sum.h"

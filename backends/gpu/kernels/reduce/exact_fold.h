@@ -25,16 +25,20 @@ DEVICE void fold_chunk(Folded* f, const Tile* t, const Walk* w, const T* x, bool
 }
 
 #if KIND_ARG
-// The chunk's smallest key; false where no element is the row's.
+// The chunk's smallest key and its first place; false where no element is the row's.
 DEVICE bool least_of(const Tile* t, const Walk* w, const T* x, bool aligned, const bool whole,
-                     int options, VALUE* least) {
+                     int options, VALUE* least, int* place) {
   bool any = whole;
   *least = LAST_KEY;
+  *place = 0;
 #pragma unroll
-  for (int k = 0; k < CHUNK; ++k)
+  for (int k = CHUNK - 1; k >= 0; --k)
     if (whole || in_row(t, w, aligned, k)) {
       const VALUE key = value_of(x[k], options);
-      if (key < *least) *least = key;
+      if (key <= *least) {
+        *least = key;
+        *place = k;
+      }
       any = true;
     }
   return any;
@@ -49,27 +53,29 @@ DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long 
   input = tile_align(&t, input, skip);
   T x[CHUNK];
 #if KIND_ARG
-  // Where indexes ascend along the walk, the first chunk with the smallest key has the answer: only
-  // its elements are looked up, at the end.
+  // Where indexes ascend along the walk, the first chunk with the smallest key has the answer.
   if (t.rows == 1 || row_index >= col_index) {
     Walk best;
     VALUE least = LAST_KEY;
     bool found = false;
+    int at = 0;
     for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
       load_chunk(&t, &w, input, aligned, (T)0, x);
       VALUE key;
-      const bool any = is_whole(&t, &w) ? least_of(&t, &w, x, aligned, true, options, &key)
-                                        : least_of(&t, &w, x, aligned, false, options, &key);
+      int place;
+      const bool any = is_whole(&t, &w)
+                           ? least_of(&t, &w, x, aligned, true, options, &key, &place)
+                           : least_of(&t, &w, x, aligned, false, options, &key, &place);
       if (any && (key < least || !found)) {
         found = true;
         least = key;
+        at = place;
         best = w;
       }
     }
-    if (found) {
-      load_chunk(&t, &best, input, aligned, (T)0, x);
-      fold_chunk(&f, &t, &best, x, aligned, false, row_index, col_index, options);
-    }
+    if (found)
+      fold(&f, least,
+           best.row * row_index + (chunk_column(&t, &best, aligned, at) - t.skip) * col_index);
     return f;
   }
 #endif
@@ -81,6 +87,49 @@ DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long 
       fold_chunk(&f, &t, &w, x, aligned, false, row_index, col_index, options);
   }
   return f;
+}
+
+#if (T_float || T_uint) && (KIND_EXTREME || KIND_ARG)
+#define shuffle_xor_value shuffle_xor
+#else
+#define shuffle_xor_value shuffle_xor_u64
+#endif
+
+// Folds what each result's lanes have, into the leader's.
+INLINED void lanes_fold(const Tile* t, Folded* mine, LOCAL_POINTER VALUE* values,
+                        LOCAL_POINTER long* indexes) {
+  const int me = local_x();
+#if HAVE_WARPS
+  if (t->step == 1) {
+    for (int mask = 1; mask < t->lanes && mask < 32; mask *= 2) {
+      const VALUE value = shuffle_xor_value(mine->value, mask);
+#if KIND_ARG
+      fold(mine, value, (long)shuffle_xor_u64((ulong)mine->index, mask));
+#else
+      fold(mine, value, 0);
+#endif
+    }
+    if (t->lanes <= 32) return;
+    if (me % 32 == 0) {
+      values[me / 32] = mine->value;
+      indexes[me / 32] = mine->index;
+    }
+    sync();
+    for (int w = me / 32 + 1; t->lane == 0 && w < (me + t->lanes) / 32; ++w)
+      fold(mine, values[w], indexes[w]);
+    return;
+  }
+#endif
+  values[me] = mine->value;
+  indexes[me] = mine->index;
+  for (int s = t->lanes / 2; s > 0; s /= 2) {
+    sync();
+    if (t->lane < s) {
+      fold(mine, values[me + s * t->step], indexes[me + s * t->step]);
+      values[me] = mine->value;
+      indexes[me] = mine->index;
+    }
+  }
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
@@ -105,16 +154,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
         fold(&mine, (VALUE)record[0], (long)record[1]);
       }
     }
-    values[me] = mine.value;
-    indexes[me] = mine.index;
-    for (int s = t.lanes / 2; s > 0; s /= 2) {
-      sync();
-      if (t.lane < s) {
-        fold(&mine, values[me + s * t.step], indexes[me + s * t.step]);
-        values[me] = mine.value;
-        indexes[me] = mine.index;
-      }
-    }
+    lanes_fold(&t, &mine, values, indexes);
     if (tile_leads(&t)) {
       if (finishing || splits == 1) {
         store_folded(output + output_offset, (t.first + t.result) * output_stride, &mine, options);

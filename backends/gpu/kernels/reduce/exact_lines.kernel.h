@@ -102,27 +102,36 @@ DEVICE void add_across(Pair* sum, const Line* l) {
   }
 }
 
-// Adds this lane's elements of a row: vectors, then those before the first and after the last
-// vector.
+DEVICE void load_along(GLOBAL const Vector* p, int lane_bits, float* x) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) unpack(p[k << lane_bits], x + 4 * k);
+}
+
+// Adds this lane's elements of a row: vectors, of which the next ones are on their way, then those
+// before the first and after the last vector.
 DEVICE void add_along(Pair* sum, const Line* l) {
   const int lanes = 1 << l->lane_bits;
   const int head = (int)min_long(l->cols, (0 - (ulong)l->from / 4) % VECTOR);
   const long vectors = (long)((ulong)(l->cols - head) / VECTOR);
   GLOBAL const float* from = l->from + head;
+  GLOBAL const Vector* p = (GLOBAL const Vector*)from;
   long v = l->lane;
-  for (; v + (3 << l->lane_bits) < vectors; v += 4 << l->lane_bits) {
-    float x[CHUNK];
-    GLOBAL const Vector* p = (GLOBAL const Vector*)from + v;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) unpack(p[k << l->lane_bits], x + 4 * k);
-    if (pair_add_chunk(sum, x, CHUNK, l->magnitude)) continue;
+  const long far = 3 << l->lane_bits, step = 4 << l->lane_bits;
+  float x[CHUNK], next[CHUNK];
+  if (v + far < vectors) load_along(p + v, l->lane_bits, x);
+#pragma unroll 2
+  for (; v + far < vectors; v += step) {
+    if (v + step + far < vectors) load_along(p + v + step, l->lane_bits, next);
+    if (!pair_add_chunk(sum, x, CHUNK, l->magnitude)) {
 #pragma unroll 1
-    for (int k = 0; k < 4; ++k)
-      pair_add_slowly(sum, from + (v + (k << l->lane_bits)) * VECTOR, 1, VECTOR, l->magnitude);
+      for (int k = 0; k < 4; ++k)
+        pair_add_slowly(sum, from + (v + (k << l->lane_bits)) * VECTOR, 1, VECTOR, l->magnitude);
+    }
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
   }
   for (; v < vectors; v += lanes) {
-    float x[VECTOR];
-    unpack(((GLOBAL const Vector*)from)[v], x);
+    unpack(p[v], x);
     if (!pair_add_chunk(sum, x, VECTOR, l->magnitude))
       pair_add_slowly(sum, from + v * VECTOR, 1, VECTOR, l->magnitude);
   }

@@ -28,6 +28,7 @@ typedef float4 Vector;
 // Fewer on a CPU, so that tests get there.
 #define DIGIT_CHUNKS ((1 << (HAVE_WARPS ? 13 : 11)) / (THREADS / 32 * VECTORS))
 
+#include "across_groups.h"
 #include "column_window.h"
 #include "tile.h"
 #include "unpack.h"
@@ -74,6 +75,16 @@ DEVICE void load_rows(const Panel* p, long row, float* x) {
       const int column = column_of(p, c);
       x[k * VECTOR + c] = column < width ? at[column] : -0.0f;
     }
+  }
+}
+
+// Fetches the first rows into the L2 while earlier launches end.
+DEVICE void fetch_rows(const Panel* p, int split) {
+#pragma unroll
+  for (int k = 0; k < VECTORS; ++k) {
+    const long row = ((long)split * VECTORS + k) * p->lanes + p->lane;
+    if (p->lane < p->lanes && row < p->full && p->quad * VECTOR < p->width)
+      fetch_soon(p->from + row * p->pitch + p->quad * VECTOR);
   }
 }
 
@@ -333,6 +344,7 @@ KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
   bool is_wide = false, finishing = phase == FINISH;
   if (me == 0) wide[0] = 0u;
   digits_clear(digits);
+  if (!finishing) fetch_rows(&p, split);
   await_earlier_launches();
   if (!finishing) {
     Column column[VECTOR];

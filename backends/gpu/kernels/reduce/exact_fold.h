@@ -1,6 +1,7 @@
 // The kernel of the functions that need no care for order (fold.h): each work-item folds its share,
 // a tree folds the lanes, the last group of a tile (or a second launch) folds the groups' records.
 #pragma once
+#include "across_groups.h"
 #include "fold.h"
 
 // Are all elements of the chunk at `w` the row's?
@@ -132,6 +133,18 @@ INLINED void lanes_fold(const Tile* t, Folded* mine, LOCAL_POINTER VALUE* values
   }
 }
 
+// Fetches this work-item's first chunk into the L2 while earlier launches end.
+DEVICE void fetch_elements(Tile t, GLOBAL const T* input) {
+  const int skip = tile_skip(&t, input);
+  if (skip < 0) return;
+  input = tile_align(&t, input, skip);
+  const Walk w = walk_begin(&t);
+  if (w.row >= t.rows || !is_whole(&t, &w)) return;
+  GLOBAL const T* row = input + tile_row(&t, w.row);
+#pragma unroll
+  for (int k = 0; k < CHUNK; k += VECTOR) fetch_soon(row + chunk_column(&t, &w, true, k));
+}
+
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
 (REDUCE_PARAMETERS) {
   LOCAL VALUE values[THREADS];
@@ -143,6 +156,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   GLOBAL ulong* records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   bool finishing = phase == FINISH;
 
+  if (!finishing) fetch_elements(t, input + input_offset);
   await_earlier_launches();
   for (bool done = false; !done;) {
     Folded mine = folded_nothing();

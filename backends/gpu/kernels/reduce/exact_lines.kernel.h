@@ -10,6 +10,7 @@ typedef float4 Vector;
 #define CHUNK_BITS 4
 #define CHUNK (1 << CHUNK_BITS)
 #define GROUPS (1024 / THREADS)  // of 64 registers a work-item
+#include "across_groups.h"
 #include "exact_sum_words.h"
 #include "shuffle.h"
 #include "tile.h"
@@ -142,6 +143,16 @@ DEVICE void add_along(Pair* sum, const Line* l) {
                     l->magnitude);
 }
 
+// Fetches a lane's first elements into the L2, while earlier launches end.
+DEVICE void fetch_line(const Line* l, int across) {
+#pragma unroll
+  for (int k = 0; k < (across ? CHUNK : 4); ++k) {
+    const long c = l->lane + ((long)k << l->lane_bits);
+    if (across && c < l->cols) fetch_soon(l->from + c * l->col_stride);
+    if (!across && c * VECTOR < l->cols) fetch_soon(l->from + c * VECTOR);
+  }
+}
+
 // Leaves the sum of a line's lanes in its first one.
 DEVICE void lanes_add(Pair* sum, int lane, int lanes, int width, int across,
                       LOCAL_POINTER double* his) {
@@ -210,6 +221,7 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
   sum.mid = 0.0;
   failed[me] = 0u;
   if (me == 0) failed[THREADS] = 0u;
+  if (line < results) fetch_line(&l, across);
   await_earlier_launches();
   if (line < results && across) add_across(&sum, &l);
   if (line < results && !across) add_along(&sum, &l);

@@ -38,6 +38,14 @@ DEVICE Share share_of(GLOBAL const T* input, GLOBAL const T* second, long count,
   return in;
 }
 
+// Fetches the first two spans into the L2 while earlier launches end. That reads nothing yet.
+DEVICE void fetch_share(const Share* in) {
+  for (int k = 0; k < 2; ++k) {
+    const long v = in->first + k * in->step + local_x() * VECTORS;
+    if (v < in->vectors) fetch_soon((GLOBAL const Vector*)in->from + v);
+  }
+}
+
 #if KIND_DOT
 // Vectors of the second input, which may begin elsewhere between two boundaries.
 DEVICE void load_second(const Share* in, long v, T* y) {

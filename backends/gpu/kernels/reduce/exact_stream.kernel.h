@@ -74,6 +74,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 #endif
   const Share in = share_of(from, also, cols, split, splits, options);
   if (local_x() < 2) flags[local_x()] = 0u;
+  if (phase != FINISH) fetch_share(&in);
   sync();
   await_earlier_launches();
   const bool finishing = phase == FINISH || (phase == WHOLE && in.last);

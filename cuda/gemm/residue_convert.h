@@ -1,7 +1,6 @@
 // How the rung `residues` makes residues of A and B: a patch comes to local memory, its elements
 // are scaled and rounded to integers, whose residues go where the tensor cores read them.
 #pragma once
-#include "residue_multiply.h"
 #include "residue_sums.h"
 
 // A work-item brings EACH elements and converts SIXTEEN neighbouring steps of a lane, which in

@@ -114,11 +114,6 @@ DEVICE void multiply_work(Stages* s, int* acc, int blocks, int modulus, int magi
   }
 }
 
-// The lowest bytes of four integers.
-DEVICE uint bytes_of(uint e0, uint e1, uint e2, uint e3) {
-  return __byte_perm(__byte_perm(e0, e1, 0x0040), __byte_perm(e2, e3, 0x0040), 0x5410);
-}
-
 // Stores a byte of each sum where residues_reconstruct finds it: 16 neighbours of a work-item, then
 // those of its neighbours.
 DEVICE void store_residues(const int* acc, GLOBAL uchar* to) {

@@ -4,6 +4,11 @@
 #include "certain.h"
 #include "residue_recombine.h"
 
+// The lowest bytes of four integers.
+DEVICE uint bytes_of(uint e0, uint e1, uint e2, uint e3) {
+  return __byte_perm(__byte_perm(e0, e1, 0x0040), __byte_perm(e2, e3, 0x0040), 0x5410);
+}
+
 DEVICE double power_of_two(int e) { return as_double((ulong)(e + 1023) << 52); }
 
 // The greatest scale with which a lane's norm is at most `bound`. Lanes that aren't finite have 0.
@@ -45,7 +50,7 @@ typedef struct Scaling {
 // `error`. False if another number may be nearest, or if anything isn't finite.
 DEVICE bool round_scaled(double sum, double error, Scaling scaling, float c, float* result) {
   const double product = scaling.alpha * sum;
-  const double all = product + (double)scaling.beta * (double)c + 0.0;
+  const double all = product + (double)scaling.beta * (double)c;
   const double width =
       fma(fabs((double)scaling.alpha), error, fabs(product) * 0x1p-49 + fabs(all) * 0x1p-51);
   *result = (float)(all - width);

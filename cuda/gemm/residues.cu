@@ -224,6 +224,9 @@ KERNEL_BOUNDED(residues_convert, WORKERS, 1, 3)
 
 // --- Products ------------------------------------------------------------------------------------
 
+#ifdef __CUDACC__  // a test runs the other kernels on the host
+#include "residue_multiply.h"
+
 #define KERNEL_OF_PAIRS(name, x) \
   extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(x, 1) name
 
@@ -256,6 +259,8 @@ KERNEL_OF_PAIRS(residues_product, MULTIPLIERS + COPIERS)
   }
   sync_pair();  // a group's local memory stays while the other one may reach for it
 }
+
+#endif
 
 // --- Elements of C -------------------------------------------------------------------------------
 

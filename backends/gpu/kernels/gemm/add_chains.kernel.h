@@ -57,7 +57,7 @@ KERNEL_BOUNDED(add_chains, THREADS, 1, 4)(GEMM_ARGUMENTS, BOUNDS_ARGUMENTS, long
     if (t == 0) count[0] = 0u;
     sync();
     // The bounds and the first chains are on their way at once.
-    double sums_of[BESIDE] = {}, loss[BESIDE];
+    double sums_of[BESIDE] = {0.0}, loss[BESIDE];
     add_next(sums_of, chains, step, here);
     const double col_norm = bounds.slack * bounds.col[0], col_ratio = bounds.col[1];
 #pragma unroll

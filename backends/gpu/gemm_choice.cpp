@@ -86,10 +86,11 @@ double speed_of(const Candidate& one) {
 
 /// The time of the busiest of `units` multiprocessors for chains of `k` steps, in multiply-adds at
 /// full speed. It computes whole rounds, with as many groups as it holds, and one round with the
-/// groups that are left. On an H200, of 215 products of f64 and 247 of f32, squares and others, the
-/// tile of the least time so estimated takes 1.00 (squares) and 1.01 to 1.02 times as long as the
-/// fastest, in the geometric mean, and f32 of k up to 100 1.07.
-double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units) {
+/// groups that are left. `speed` is the share that this form of the kernel has. On an H200, of 215
+/// products of f64 and 247 of f32, squares and others, the tile of the least time so estimated
+/// takes 1.00 (squares) and 1.01 to 1.02 times as long as the fastest, in the geometric mean, and
+/// f32 of k up to 100 1.07.
+double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units, double speed) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
@@ -98,7 +99,7 @@ double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units)
   const double share = rest > 1 ? (rest - 1) / (one.groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);
   const double steps = (rounds * one.groups / one.full + last) * static_cast<double>(k);
-  return steps * static_cast<double>(one.tile_m * one.tile_n) +
+  return steps / speed * static_cast<double>(one.tile_m * one.tile_n) +
          (one.start + held / one.groups * one.ends) * speed_of(one);
 }
 
@@ -218,19 +219,19 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
          others;
 }
 
-/// The cost of chains that groups write to memory and another launch adds, in multiply-adds at full
-/// speed: 3 µs, and 16 bytes an element and group at 4 TB/s.
+/// The cost of an exact product's other launches, in multiply-adds at full speed: 11 µs for the
+/// bounds and the open elements, and 16 bytes an element of each group's chains at 4 TB/s.
 double sharing_time(const Problem& p, int64_t parts) {
-  constexpr double kLaunch = 7e5, kElement = 1;
-  return kLaunch + kElement * static_cast<double>(parts * p.m * p.n);
+  constexpr double kLaunches = 2.5e6, kElement = 1;
+  return kLaunches + kElement * static_cast<double>(parts * p.m * p.n * p.batch);
 }
 
-/// Is `residues` faster than the tiles of f64? Both times are in picoseconds, from an H200: a
-/// product modulo a modulus costs little, residues cost memory traffic by elements of A, B and C,
-/// and the launches take 30 µs. Its workspace, but for a copy of B, is at most an eighth of the
-/// largest buffer.
-bool prefers_residues(const Target& target, const trine_gemm& op, const Problem& p) {
-  constexpr double kStart = 30e6, kStep = 0.0134, kChain = 0.037, kOperand = 6, kResult = 6;
+/// Is `residues` faster than tiles of f64 that take `others` picoseconds? The figures are from an
+/// H200: a product modulo a modulus costs little, residues cost memory traffic by elements of A, B
+/// and C, and the launches take 33 µs. Its workspace, but for a copy of B, is at most an eighth of
+/// the largest buffer.
+bool prefers_residues(const Target& target, const trine_gemm& op, const Problem& p, double others) {
+  constexpr double kStart = 33e6, kStep = 0.0148, kElement = 6.5;
   constexpr int64_t kTile = 256, kDepth = 128;
   constexpr double kBytes = 13;  // an element
   if (target.backend != kCuda || op.dtype != TRINE_F32 || !trine_is_exact(&op) || !p.multiply)
@@ -243,9 +244,7 @@ bool prefers_residues(const Target& target, const trine_gemm& op, const Problem&
   const double operands =
       m * k * static_cast<double>(p.matrices(p.a)) + n * k * static_cast<double>(p.matrices(p.b));
   const double results = m * n * batch;
-  const double chains = static_cast<double>(p.m) * static_cast<double>(p.n) * batch *
-                        static_cast<double>(p.k) * kChain;
-  return kStart + results * k * kStep + operands * kOperand + results * kResult < chains &&
+  return kStart + results * k * kStep + (operands + results) * kElement < others &&
          (operands + results) * kBytes * 8 < static_cast<double>(target.facts->max_buffer_bytes);
 }
 
@@ -285,12 +284,14 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
                                             static_cast<int64_t>(units * one.groups));
     Problem shared = problem;  // by groups that each have a part of k
     shared.batch *= parts;
-    const double whole =
-        busiest(one, shared, divide_up(problem.k, parts), target.facts->compute_units) +
-        (parts > 1 ? sharing_time(problem, parts) : 0);
-    const double time = whole / ((widens ? one.widened : 1) * (!between_vectors    ? 1
-                                                               : problem.continues ? one.by_elements
-                                                                                   : one.odd));
+    // Groups of small tiles finish exact products themselves.
+    const bool finishes = parts == 1 && one.tile_m * one.tile_n <= kFusedTile;
+    const double whole = busiest(one, shared, divide_up(problem.k, parts),
+                                 target.facts->compute_units, widens ? one.widened : 1) +
+                         (widens && !finishes ? sharing_time(problem, parts) : 0);
+    const double time = whole / (!between_vectors    ? 1
+                                 : problem.continues ? one.by_elements
+                                                     : one.odd);
     size_t at = count++;
     for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];
     by_time[at] = {time, &one};
@@ -298,7 +299,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   if (count > 0 && prefers_three_tf32(target, op, problem, by_time[0].first))
     wishes.add(variant_named("three_tf32"), 0,
                "three_tf32: three products of TF32 numbers, not one of f32");
-  if (prefers_residues(target, op, problem))
+  if (widens && count > 0 &&
+      prefers_residues(target, op, problem, by_time[0].first / speed_of(*by_time[0].second) * 1e6))
     wishes.add(variant_named("residues"), 0,
                "residues: int8 products modulo a few numbers, not chains of f64");
   if (prefers_small(target, dtype, problem) || (!widens && prefers_short(target, dtype, problem)))

@@ -171,9 +171,9 @@ int64_t widened_panel(int64_t size) {
   return size * kWidenedDepth + std::max(size * 4, kWidenedDepth * 8);
 }
 
-/// As FUSED in tensor_specialized.kernel.h: its groups finish their elements themselves.
+/// Do its groups finish an exact product's elements themselves?
 bool is_fused(const RoleTile& tile) {
-  return kTensorRung.rows(tile) * kTensorRung.cols(tile) <= 4096;
+  return kTensorRung.rows(tile) * kTensorRung.cols(tile) <= kFusedTile;
 }
 
 /// The groups that share the k of an exact product's tile, or the one that has it, whose chains

@@ -1012,6 +1012,23 @@ TEST(GemmRows, ExactProductsOfF32GoByTilesOfTheirOwn) {
       }
     EXPECT_STREQ(wishes.all[wishes.count - 1].variant->name, "bounded");
   }
+  // The fastest on an H200.
+  for (const auto& [n, fastest] : {std::pair<int64_t, std::string_view>{64, "16x32"},
+                                   {128, "16x32"},
+                                   {256, "16x32"},
+                                   {320, "32x32by2"},
+                                   {384, "32x64by2"},
+                                   {512, "32x64by2"},
+                                   {640, "64x64"},
+                                   {768, "96x64"},
+                                   {1024, "128x64"},
+                                   {1280, "auto"}}) {
+    trine_gemm op = gemm_of(TRINE_F32, n, n, n);
+    op.numerics = TRINE_EXACT;
+    const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+    const auto& first = wishes.all[0];
+    EXPECT_EQ(std::string_view(first.variant->parameters[0].values[first.value]), fastest) << n;
+  }
   trine_gemm op = gemm_of(TRINE_F32, 301, 301, 301);
   op.numerics = TRINE_EXACT;
   const Asked large("tensor_specialized", "128x64"), small("tensor_specialized", "32x64by2");

@@ -24,13 +24,14 @@ struct Candidate {
   int64_t tile_m, tile_n;
   double groups, full, alone, start, ends;
   double odd = 1, by_elements = odd, widened = 1;
+  int64_t depth = 1;  ///< chains take a multiple of so many steps
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kI32 = 1u << TRINE_I32;
 constexpr unsigned kFour = kF32 | kI32;
 constexpr unsigned kExact = 1u << 31;  ///< f32 of numerics exact
 constexpr Candidate kRegisterTiles[] = {
-    {"register_tile", 1, kFour, 128, 128, 2, 0.78, 0.60, 4.3, 7.0},
-    {"register_tile", 0, kFour, 64, 64, 4, 0.76, 0.43, 4.7, 3.4},
+    {"register_tile", 1, kFour, 128, 128, 2, 0.78, 0.60, 4.3, 9.0},
+    {"register_tile", 0, kFour, 64, 64, 4, 0.76, 0.43, 4.7, 5.0},
     {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.18, 4.2, 2.0}};
 
 constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
@@ -51,7 +52,8 @@ constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
       tile.ends,
       tile.odd,
       tile.by_elements,
-      tile.widened};
+      tile.widened,
+      !f64 && tile.down > 8 ? tile.depth : 1};
 }
 /// If two are equally fast, the first is preferred: the larger tile.
 constexpr auto kCandidates = [] {
@@ -87,9 +89,9 @@ double speed_of(const Candidate& one) {
 /// The time of the busiest of `units` multiprocessors for chains of `k` steps, in multiply-adds at
 /// full speed. It computes whole rounds, with as many groups as it holds, and one round with the
 /// groups that are left. `speed` is the share that this form of the kernel has. On an H200, of 215
-/// products of f64 and 247 of f32, squares and others, the tile of the least time so estimated
-/// takes 1.00 (squares) and 1.01 to 1.02 times as long as the fastest, in the geometric mean, and
-/// f32 of k up to 100 1.07.
+/// products of f64 and 246 of f32, the tile of the least time so estimated takes 1.002 times as
+/// long as the fastest for squares, in the geometric mean, 1.01 for others, and 1.06 for f32 of k
+/// up to 4 min(m, n).
 double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units, double speed) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
@@ -98,7 +100,8 @@ double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units,
   const double rounds = std::floor(held / one.groups), rest = held - rounds * one.groups;
   const double share = rest > 1 ? (rest - 1) / (one.groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);
-  const double steps = (rounds * one.groups / one.full + last) * static_cast<double>(k);
+  const double steps = (rounds * one.groups / one.full + last) *
+                       static_cast<double>(divide_up(k, one.depth) * one.depth);
   return steps / speed * static_cast<double>(one.tile_m * one.tile_n) +
          (one.start + held / one.groups * one.ends) * speed_of(one);
 }

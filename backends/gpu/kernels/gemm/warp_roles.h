@@ -22,6 +22,10 @@
 #ifndef CHAIN_STEPS
 #define CHAIN_STEPS DEPTH
 #endif
+// TAIL 1: of a stage that k ends in, only the steps that there are.
+#ifndef TAIL
+#define TAIL 0
+#endif
 // FRAGMENT: the type of what is read ahead. TILE_DEPTH: a tile's steps of k.
 #ifndef FRAGMENT
 #define FRAGMENT T
@@ -104,7 +108,8 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
     for (int s = 0; s < AHEAD; ++s)
       read_fragments(x[s], y[s], a_stage + s * STEP * A_STEP, b_stage + s * STEP * B_STEP);
   }
-  for (long left = depth; left > 0; left -= DEPTH)
+  long left = depth;
+  for (; TAIL ? left >= DEPTH : left > 0; left -= DEPTH)
 #pragma unroll 1
     for (int chunk = 0; chunk < PART_DEPTH / UNROLL; ++chunk)
 #pragma unroll
@@ -130,6 +135,13 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T
           END_CHAINS;
         multiply_fragments(acc, x[now], y[now]);
       }
+#if TAIL
+#pragma unroll 4
+  for (int l = 0; l < (int)left; l += STEP) {
+    read_fragments(x[0], y[0], a_stage + l * A_STEP, b_stage + l * B_STEP);
+    multiply_fragments(acc, x[0], y[0]);
+  }
+#endif
   END_CHAINS;
 }
 

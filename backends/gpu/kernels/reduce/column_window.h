@@ -135,8 +135,9 @@ DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits)
 }
 
 // --- A column's sum as an integer ---------------------------------------------------------------
-// high * 2^48 + (low >> 16), in units of 2^(top - 190), where top is low's second byte (255: of
-// nothing) and flags are its first.
+// high * 2^48 + (low >> 16), in units of 2^(8 * place - 190), where place is low's second byte
+// (255: of nothing) and flags are its first. Most parts of a column have one place, and to move one
+// to the next is a shift by a constant: a fold of parts is a few dozen instructions a step.
 typedef struct Part {
   long high;
   ulong low;
@@ -148,33 +149,41 @@ DEVICE void part_of(const Column* c, Part* p) {
   long high;
   uint low;
   window_read(c, &high, &low);
-  p->high = high >> 16;
-  p->low = ((ulong)high << 48 | (ulong)low << 16) | (ulong)c->top << 8;
+  const int up = (int)(c->top & 7u);
+  p->high = high >> (16 - up);
+  p->low = ((ulong)high << 32 | low) << up << 16 | (ulong)(c->top >> 3) << 8;
   if (high == 0 && low == 0u) p->low = PART_NOTHING;
   if (!(c->minus >> 31)) p->low |= FLAG_NOT_MINUS_ZERO;
 }
 
-DEVICE uint part_top(const Part* p) { return (uint)(p->low >> 8) & 255u; }
+DEVICE uint part_place(const Part* p) { return (uint)(p->low >> 8) & 255u; }
+DEVICE int part_unit(const Part* p) { return 8 * (int)part_place(p) - 190; }
 
-// Counts it in units 2^down times smaller, where there is room; else says FLAG_IN_WORDS.
-DEVICE void part_lower(Part* p, uint down) {
-  const ulong low = p->low >> 16;
+// Moves it to a lower place, where there is room; else says FLAG_IN_WORDS.
+DEVICE void part_lower(Part* p, uint place) {
+  const ulong flags = p->low & 255UL;
+  ulong low = p->low >> 16;
   if (p->high == 0 && low == 0UL) return;
-  if (down > 40u || p->high >> (44u - down) != p->high >> 63) {
-    p->low |= FLAG_IN_WORDS;
-    return;
+#pragma unroll 1
+  for (uint at = part_place(p); at > place; --at) {
+    if (p->high >> 36 != p->high >> 63) {
+      p->low |= FLAG_IN_WORDS;
+      return;
+    }
+    p->high = (long)((ulong)p->high << 8 | low >> 40);
+    low = low << 24 >> 16;
   }
-  p->high = (long)((ulong)p->high << down | low >> (48u - down));
-  p->low = low << (16u + down) | (p->low & 0xffffUL);
+  p->low = low << 16 | flags;
 }
 
 DEVICE void part_add(Part* a, Part* b) {
-  const uint a_top = part_top(a), b_top = part_top(b), top = a_top < b_top ? a_top : b_top;
-  if (a_top > top) part_lower(a, a_top - top);
-  if (b_top > top) part_lower(b, b_top - top);
+  const uint a_place = part_place(a), b_place = part_place(b);
+  const uint place = a_place < b_place ? a_place : b_place;
+  if (a_place > place) part_lower(a, place);
+  if (b_place > place) part_lower(b, place);
   const ulong low = (a->low >> 16) + (b->low >> 16);
   a->high += b->high + (long)(low >> 48);
-  a->low = low << 16 | (ulong)top << 8 | ((a->low | b->low) & 255UL);
+  a->low = low << 16 | (ulong)place << 8 | ((a->low | b->low) & 255UL);
 }
 
 // The sum's bits, rounded.
@@ -190,6 +199,5 @@ DEVICE ulong part_round(const Part* p, bool f64) {
   digits_read(&d, (long)(low >> 32));
   digits_read(&d, (long)(high & 0xffffffffUL));
   digits_read(&d, (long)(high >> 32));
-  return result_bits(digits_round(&d, (int)part_top(p) - 190, f64), negative, (uint)p->low & 15u,
-                     f64);
+  return result_bits(digits_round(&d, part_unit(p), f64), negative, (uint)p->low & 15u, f64);
 }

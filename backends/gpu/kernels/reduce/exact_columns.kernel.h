@@ -283,7 +283,7 @@ INLINED void add_records_wide(const Panel* p, const Records* r, int splits,
     const ulong low = from[1];
     LOCAL_POINTER uint* to = digits + place_of(p, column);
     if (low & FLAG_IN_WORDS) continue;
-    const int position = (int)(low >> 8 & 255UL) - 190 - BASE;
+    const int position = 8 * (int)(low >> 8 & 255UL) - 190 - BASE;
     if (low >> 16) digits_add(to, low >> 16, position, 0u, 4);
     if (high)
       digits_add(to, (ulong)(high < 0 ? -high : high), position + 48, (uint)(high >> 63), 5);

@@ -198,10 +198,14 @@ struct Lines : Tiling {
     width = int32_t(threads / lanes);
     tiles = divide_up(s.results, width);
   }
-  /// Is the device half full at least? (On an H200 columns of 1000 x 1000 take 4.0 µs here and 9.6
-  /// by `exact`.)
+  /// Is the device half full at least, and evenly? (On an H200 1000 x 1000 takes 3.7 µs by columns,
+  /// 4.1 by rows, and 9.6 and 5.0 by `exact`; but 300 rows of 30000, three on some multiprocessors
+  /// and two on others, 15.9 and 14.2.)
   bool fill(const Target& target) const {
-    return shape.results * lanes >= (across ? 450 : 500) * units_of(target);
+    const int64_t units = units_of(target);
+    const bool even =
+        across || tiles > 4 * units || 5 * divide_up(tiles, units) * units < 6 * tiles;
+    return even && shape.results * lanes >= 450 * units;
   }
 };
 
@@ -509,7 +513,7 @@ constexpr Variant kVariants[] = {
     row({.name = "exact_lines",
          .summary = "many exact sums of f32: rows or columns, each by its own lanes of one group",
          .requirement = "sums of f32 along rows or columns",
-         .default_for = "f32 by rows or columns, if results x lanes >= 500 (450) x multiprocessors",
+         .default_for = "f32 by rows or columns, if results x lanes >= 450 x multiprocessors",
          .file = "reduce/exact_lines",
          .macros = kLineMacros,
          .refuses = lines_refuses,

@@ -98,6 +98,9 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
             "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 1000, 1000), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 1000), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 300, 30000), "exact");  // three groups here, two there
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 100000), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 30000, 300), "exact_columns");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact_stream");  // too few lines to fill the device
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact_columns");

@@ -44,6 +44,12 @@ DEVICE bool window_close(const Column* c, LOCAL_POINTER uint* digits) {
 
 // Makes room for larger elements; true: what it held went to the digits, as it lies too low.
 DEVICE bool window_rise(Column* c, uint top, LOCAL_POINTER uint* digits) {
+  const bool empty = as_ulong(c->first) == as_ulong(column_line(c->top, 0)) &&
+                     as_ulong(c->second) == as_ulong(column_line(c->top, 1));
+  if (empty) {
+    window_open(c, top);
+    return false;
+  }
   Column up;
   window_open(&up, top);
   double high = c->first - column_line(c->top, 0), low = c->second - column_line(c->top, 1);

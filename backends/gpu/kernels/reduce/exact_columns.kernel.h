@@ -136,9 +136,10 @@ INLINED void add_share(const Panel* p, int split, int splits, const bool magnitu
   }
 }
 
-DEVICE void part_get(LOCAL_POINTER const ulong* parts, int i, Part* p) {
-  p->high = (long)parts[i];
-  p->low = parts[i + PARTS];
+// Part i, or nothing from `end` on.
+DEVICE void part_get(LOCAL_POINTER const ulong* parts, int i, int end, Part* p) {
+  p->high = i < end ? (long)parts[i] : 0;
+  p->low = i < end ? parts[i + PARTS] : PART_NOTHING;
 }
 DEVICE void part_put(LOCAL_POINTER ulong* parts, int i, const Part* p) {
   parts[i] = (ulong)p->high;
@@ -149,15 +150,17 @@ DEVICE void part_put(LOCAL_POINTER ulong* parts, int i, const Part* p) {
 INLINED void fold_parts(LOCAL_POINTER ulong* parts, int width, int others) {
   for (int n = others; n > 1; n = (n + 3) / 4) {
     sync();
-    const int step = width * ((n + 3) / 4);
+    const int end = width * n, step = width * ((n + 3) / 4);
     for (int i = local_x(); i < step; i += THREADS) {
-      Part sum, one;
-      part_get(parts, i, &sum);
-      for (int k = i + step; k < width * n; k += step) {
-        part_get(parts, k, &one);
-        part_add(&sum, &one);
-      }
-      part_put(parts, i, &sum);
+      Part a, b, c, d;  // pairs, as an addition waits for the one before
+      part_get(parts, i, end, &a);
+      part_get(parts, i + step, end, &b);
+      part_get(parts, i + 2 * step, end, &c);
+      part_get(parts, i + 3 * step, end, &d);
+      part_add(&a, &b);
+      part_add(&c, &d);
+      part_add(&a, &c);
+      part_put(parts, i, &a);
     }
   }
   sync();
@@ -391,7 +394,7 @@ KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
   if (!finishing && splits > 1) return;
   for (int c = me; c < r.columns; c += THREADS) {
     Part part;
-    part_get(arena, c, &part);
+    part_get(arena, c, PARTS, &part);
     const ulong bits =
         is_wide ? digits_end_of(digits + place_of(&p, c), f64) : part_round(&part, f64);
     if (joined > 1 || first + c < results)

@@ -98,6 +98,8 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
             "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 1000, 1000), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 5000, 77), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 9000, 77), "exact_columns");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 1000), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 300, 30000), "exact");  // three groups here, two there
   EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 100000), "exact_lines");

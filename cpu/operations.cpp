@@ -96,17 +96,18 @@ const char* untaken(const trine_rung&, const Operation&) {
   return nullptr;
 }
 
-// The last reproducible row that takes the operation: ladders end with their best.
-trine_status choose(trine_device*, const trine_call* call, trine_selection* selection) {
+// The last reproducible row that takes the operation and pays: ladders end with their best.
+trine_status choose(trine_device* device, const trine_call* call, trine_selection* selection) {
   return kit::guard([&] {
     return with(call, [&](auto ladder, const auto& operation) -> trine_status {
       trine_selection ours{};
       ours.size = sizeof ours;
-      ours.why = "the last reproducible rung of the CPU's ladder that takes the call";
+      ours.why = "the last reproducible rung of the CPU's ladder that takes the call and pays";
       for (ours.rung = static_cast<std::int32_t>(ladder.size()); ours.rung-- > 0;) {
         const auto& rung = ladder[ours.rung];
         if (rung.row.numerics != TRINE_REPRODUCIBLE || untaken(rung.row, operation)) continue;
         if (rung.needs_kokkos()) continue;
+        if (rung.pays && !rung.pays(operation, device->threads)) continue;
         if (rung.refuses && rung.refuses(operation, values_of(rung, ours).data())) continue;
         kit::give(ours, selection);
         return TRINE_OK;

@@ -93,6 +93,7 @@ struct Rung {
   using WorkspaceBytes = std::size_t(const Operation& op, const std::int64_t* parameters,
                                      int threads);
   using Refuses = const char*(const Operation& op, const std::int64_t* parameters);
+  using Pays = bool(const Operation& op, int threads);
 
   trine_rung row;
   Run* run;
@@ -106,6 +107,8 @@ struct Rung {
   // Null, or the reason (static storage) why this rung can't do `op`. A null function: it can do
   // all.
   Refuses* refuses = nullptr;
+  // Null, or whether it is faster than the rungs before it; else it must be named.
+  Pays* pays = nullptr;
 
   bool needs_kokkos() const { return !nanoseconds; }
   std::span<const trine_parameter> parameters() const {

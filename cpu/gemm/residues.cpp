@@ -228,6 +228,15 @@ const char* residues_refuse(const trine_gemm& op, const int64_t*) {
   return lacks_tiles();
 }
 
+// Conversions and roundings pay by long sums, and threads by enough chunks for each
+// (docs/decisions/exact-products.md).
+bool residues_pay(const trine_gemm& op, int threads) {
+  constexpr int64_t kLeast = 1024;
+  constexpr double kProducts = 1 << 28;  // of a thread
+  const int64_t m = op.c.rows, n = op.c.cols, k = op.a.cols;
+  return std::min({m, n, k}) >= kLeast && double(m) * double(n) * double(k) >= kProducts * threads;
+}
+
 std::size_t residues_workspace_bytes(const trine_gemm& op, const int64_t* parameters, int threads) {
   const Extents c = extents_along_rows(op.c);
   if (c.m == 0 || c.n == 0 || op.a.cols == 0) return exact_workspace_bytes(op, parameters[0]);

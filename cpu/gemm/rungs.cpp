@@ -1,4 +1,4 @@
-// The ladder of cpu's gemm, naive first, the default last.
+// The ladder of cpu's gemm, naive first. The default is micro_kernel, and residues where it pays.
 #include "gemm/rungs.hpp"
 
 #include <algorithm>
@@ -47,7 +47,6 @@ constexpr trine_rung row(const char* name, const char* summary,
   return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, TRINE_CONTINUES | takes);
 }
 
-// Not the last, so never the default: it must be named.
 constexpr trine_rung residues_row() {
   trine_rung row = cpu::row("residues", "exact f32 by products of bytes, modulo up to 13 numbers",
                             TRINE_REPRODUCIBLE, kMicroKernelParameters, TRINE_TAKES_EXACT);
@@ -65,11 +64,11 @@ constexpr GemmRung kRungs[] = {
     {row("kokkos_team",
          "Kokkos's TeamPolicy: tiles of C, their parts of A and B in scratch memory"),
      gemm::run_kokkos_team, nullptr},
-    {residues_row(), gemm::run_residues, packed_nanoseconds, gemm::residues_workspace_bytes,
-     gemm::residues_refuse},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
          kMicroKernelParameters, TRINE_TAKES_EXACT),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
+    {residues_row(), gemm::run_residues, packed_nanoseconds, gemm::residues_workspace_bytes,
+     gemm::residues_refuse, gemm::residues_pay},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@ GemmRung::Run run_naive, run_ikj, run_blocked, run_kokkos_team, run_micro_kernel
 GemmRung::WorkspaceBytes ikj_workspace_bytes, blocked_workspace_bytes, micro_kernel_workspace_bytes,
     residues_workspace_bytes;
 GemmRung::Refuses residues_refuse;
+GemmRung::Pays residues_pay;
 
 // Whether only one thread could have a share of the product.
 bool is_one_tile(const trine_gemm& op);

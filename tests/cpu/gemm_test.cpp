@@ -415,5 +415,20 @@ TEST(CpuGemmRungs, products_of_ten_microseconds_wake_threads_if_these_can_share_
   }
 }
 
+// 2^28 products for each thread, and no extent below 1024.
+TEST(CpuGemmRungs, residues_are_chosen_where_they_pay) {
+  const auto pay = [](std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
+    trine_gemm op{};
+    op.c.rows = m, op.c.cols = n, op.a.cols = k;
+    return gemm_rungs().back().pays(op, threads);
+  };
+  EXPECT_TRUE(pay(1024, 1024, 1024, 4));
+  EXPECT_FALSE(pay(1024, 1024, 1024, 5));
+  EXPECT_TRUE(pay(2048, 2048, 2048, 32));
+  EXPECT_FALSE(pay(1023, 1 << 20, 1024, 1));
+  EXPECT_FALSE(pay(1 << 20, 1023, 1024, 1));
+  EXPECT_FALSE(pay(1 << 14, 1 << 14, 1023, 1));
+}
+
 }  // namespace
 }  // namespace trine::cpu

@@ -104,6 +104,8 @@ MUTANTS = [
      "t.from = s.k0 == 0 && !p_.continues ?", "t.from = s.k0 == 0 ?"),
     ("cpu_gemm_packed_chain_begins_at_zero", "cpu", "gemm", "cpu/gemm/micro_kernel.cpp",
      "k0_ == 0 && !p_.continues)", "k0_ == 0)"),
+    ("cpu_gemm_residues_chosen_for_short_sums", "cpu", "test_cpu_gemm", "cpu/gemm/residues.cpp",
+     "std::min({m, n, k}) >= kLeast", "std::min(m, n) >= kLeast"),
     ("cpu_gemm_flat_has_its_first_steps_alone", "cpu", "test_cpu_gemm", "cpu/gemm/micro_kernel.cpp",
      "return workspace + (k - k0) * flat.short_side;", "return workspace + 0 * k;"),
     ("cpu_gemm_panel_ends_in_what_was_there", "cpu", "gemm", "cpu/gemm/panels.hpp",

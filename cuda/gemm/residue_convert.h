@@ -7,7 +7,8 @@
 // local memory fall on other banks than most of its neighbours'.
 enum { SIXTEEN = 16, EACH = PATCH * STEPS / WORKERS, PITCH = STEPS + STEPS / SIXTEEN + 1 };
 
-// Brings EACH elements of a patch: of every second lane, or of every eighth step.
+// Brings EACH elements of a patch: of every second lane, or of every eighth step. They come from
+// the L2, because no wait may have made the first cache current.
 DEVICE void bring(SOURCE, float* got) {
   const int t = local_x();
   const bool along_k = of_step == 1;
@@ -17,7 +18,7 @@ DEVICE void bring(SOURCE, float* got) {
   const long stride = along_k ? 2 * of_lane : 8 * of_step;
   const GLOBAL float* from = x + lane * of_lane + l * of_step;
 #pragma unroll
-  for (int i = 0; i < EACH; ++i, from += stride) got[i] = i < count ? *from : 0.0f;
+  for (int i = 0; i < EACH; ++i, from += stride) got[i] = i < count ? __ldcg(from) : 0.0f;
 }
 
 // Puts them into local memory, at distances that are known.

@@ -170,11 +170,12 @@ DEVICE void add_lost(float x, float unit, float* squares, float* sum) {
   *sum += lost;
 }
 
-// Eight work-items bring CHOOSE_STEPS steps of a lane.
+// Eight work-items bring CHOOSE_STEPS steps of a lane, from the L2, as `bring` does.
 DEVICE void bring_sample(const GLOBAL float* x, long of_step, long steps, float* v) {
   const int t = local_x() % 8;
 #pragma unroll
-  for (int i = 0; i < CHOOSE_EACH; ++i) v[i] = t + 8 * i < steps ? x[(t + 8 * i) * of_step] : 0.0f;
+  for (int i = 0; i < CHOOSE_EACH; ++i)
+    v[i] = t + 8 * i < steps ? __ldcg(x + (t + 8 * i) * of_step) : 0.0f;
 }
 
 // Adds what those steps lose, for each number of moduli.

@@ -198,7 +198,7 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
 bool prefers_short(const Target& target, uint32_t dtype, const Problem& p) {
   constexpr int64_t kLeast = 200000;  // elements of C
   const int64_t narrow = std::min(p.m, p.n);
-  if (dtype == TRINE_I32 || !target.has(TRINE_CAN_INLINE_PTX) || p.batch > 1 ||
+  if (p.empty() || dtype == TRINE_I32 || !target.has(TRINE_CAN_INLINE_PTX) || p.batch > 1 ||
       tile_side_index(p) == std::size(kSides) || p.m < divide_up(kLeast, p.n))
     return false;
   if (dtype == TRINE_F64)

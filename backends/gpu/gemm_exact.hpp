@@ -1,7 +1,6 @@
-// The plans of exact products share this: the bounds of rows and columns and the marks in the
-// workspace (kernels/gemm/certain.h), the first launch that writes and clears them, the one that
-// adds chains if groups share k, and the last one, which computes what is marked. Only gemm's rows
-// include it.
+// The plans of exact products share this: the bounds of rows and columns and the marks or chains in
+// the workspace (kernels/gemm/certain.h), the launch that writes bounds and clears marks, and the
+// last one, which computes what is marked or adds chains. Only gemm's rows include it.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +19,9 @@ inline int64_t exact_parts(const Problem& p, int64_t tiles, int64_t places) {
                              kMost);
 }
 
-/// The groups that share k in the first launch of an exact product: many enough to fill the device,
-/// if k is so large that it is worth the time in which groups find out which of them is the last.
+/// The groups that share k in the launch of an exact product that finds bounds: many enough to fill
+/// the device, if k is so large that it is worth the time in which groups find out which of them is
+/// the last.
 inline int64_t norm_splits(const Request& request, const Problem& p, int64_t blocks) {
   constexpr int64_t kWorthwhile = 4096, kLeastSteps = 512, kMost = 32;
   constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;

@@ -58,7 +58,7 @@ const char* bounded_refuses(const Request& request) {
   return why ? why : refuse_exact(request);
 }
 
-uint64_t bounded_workspace(const Request& request) { return exact_workspace(request, 1); }
+uint64_t bounded_workspace(const Request& request) { return exact_workspace(request, 0); }
 
 void bounded_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();

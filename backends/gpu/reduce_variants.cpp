@@ -300,7 +300,8 @@ const char* columns_refuses(const Request& request) {
     return "exact_columns is for columns side by side, of rows that don't overlap";
   const Columns columns(request.target, op);
   if (!columns.fits()) return "more elements than two doubles of a work-item hold";
-  if (columns.tiles > kMaxGroups) return "more results than one launch can have groups for";
+  if (columns.tiles > kMaxGroups || s.results > INT32_MAX)
+    return "more results than one launch can have groups for";
   if (columns.threads > request.target.facts->max_group_threads)
     return "the device's groups are too small";
   return float_refuses(request);

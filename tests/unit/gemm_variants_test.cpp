@@ -682,6 +682,11 @@ TEST(GemmRows, PreferWhatSuitsTheLengthOfTheChains) {
     return std::string_view(
         prefer_gemm({kCuda, &facts}, gemm_of(dtype, m, n, k, batch)).all[0].variant->name);
   };
+  for (const uint32_t dtype : {TRINE_F32, TRINE_F64}) {  // an empty part of a matrix is chosen for
+    trine_gemm op = gemm_of(dtype, 1000, 0, 16);
+    op.c.row_stride = 8;
+    EXPECT_GT(prefer_gemm({kCuda, &facts}, op).count, 0u);
+  }
   EXPECT_EQ(first(TRINE_F32, 10183, 6675, 31), "small");
   EXPECT_EQ(first(TRINE_F32, 11830, 6799, 52), "small");
   EXPECT_EQ(first(TRINE_F32, 11830, 6800, 52), "warp_specialized") << "rows are vectors";
@@ -954,6 +959,16 @@ TEST(GemmRows, ExactProductsAreForRungsThatBoundTheirErrors) {
   EXPECT_EQ(chosen(facts, op), "tensor_specialized");
   facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
   EXPECT_EQ(chosen(facts, op), "bounded");
+}
+
+TEST(GemmRows, BoundedNeedsNoRoomForChains) {
+  const Asked asked(TRINE_GEMM, "bounded");
+  trine_gemm op = gemm_of(TRINE_F64, 1024, 1024, 1024);
+  op.numerics = TRINE_EXACT;
+  EXPECT_LT(
+      asked.variant.workspace_bytes(
+          {{kCuda, &asked.facts}, asked.selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}),
+      uint64_t{1} << 20);
 }
 
 /// More terms than a word of a superaccumulator takes: steps that repeat need no memory.

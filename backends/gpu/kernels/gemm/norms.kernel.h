@@ -1,7 +1,8 @@
-// Idea: the first launch of an exact product. A group takes ROWS rows of A, or columns of B, SLICES
-// work-items each, and writes their bounds and masks (certain.h): the 2-norm, rounded up, and its
-// ratio to the power of two of which all elements are multiples. All groups clear the marks.
-// Requires: f64, 256 work-items a group; tickets between groups if `splits` of them share a row.
+// Idea: the bounds of an exact product, before it or beside it. A group takes ROWS rows of A, or
+// columns of B, SLICES work-items each, and writes their bounds and masks (certain.h): the 2-norm,
+// rounded up, and its ratio to the power of two of which all elements are multiples. All groups
+// clear the marks. Requires: f64, 256 work-items a group; tickets between groups if `splits` of
+// them share a row.
 //
 //   Neighbouring work-items read along k where that has unit stride, else along the rows: 8 of them
 //   read 32 bytes or more at once. A work-item has AT_ONCE elements on their way.

@@ -52,10 +52,10 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // Programmatic dependent launch: the kernels of a row that `begins_early` may start before the
 // previous launch ends. Until this call returns, a group may touch only its own local memory and
-// registers (norms.kernel.h and residues.cu have exceptions); it may also ask the L2, where all groups meet, for
-// lines (fetch_soon). The next launch may start once all groups of this one are here. Memory that
-// the launch before it wrote isn't read-only: such kernels' inputs aren't RESTRICT, but for A and B
-// of products, which only background copies read.
+// registers (norms.kernel.h and residues.cu have exceptions); it may also ask the L2, where all
+// groups meet, for lines (fetch_soon). The next launch may start once all groups of this one are
+// here. Memory that the launch before it wrote isn't read-only: such kernels' inputs aren't
+// RESTRICT, but for A and B of products, which only background copies read.
 DEVICE void await_earlier_launches() {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");

@@ -73,7 +73,6 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, LEAST_GROUPS)(GEMM_ARGUMENTS) {
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const long i0 = (long)tile.row * SIDE, j0 = (long)tile.col * SIDE;
   const int rows = extent_of(m, i0), cols = extent_of(n, j0);
-  await_earlier_launches();
   if (depth > 0) {
     const PanelLoader a_loader =
         LOADER_A(a_panel, a + a_offset + tile.batch * a_batch + i0 * a_row, rows, depth);

@@ -11,7 +11,6 @@
 #define PLAIN_READS
 #define LANES 1
 #define WARPS 1
-#define OUTLINED DEVICE
 #include "norm_of.h"
 #include "one_element.h"
 #define Panel double

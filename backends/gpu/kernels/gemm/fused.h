@@ -5,7 +5,6 @@
 #pragma once
 #define LANES 32
 #define WARPS 1
-#define OUTLINED DEVICE
 #include "one_element.h"
 
 // A warp's own local memory.
@@ -76,7 +75,6 @@ DEVICE uint lanes_with(bool says) {
   return lanes;
 #endif
 }
-DEVICE int first_bit(uint bits) { return 31 - clz(bits & (0u - bits)); }
 
 // Computes the elements of the block at c whose bits lanes have in `open`.
 DEVICE void compute_open(LOCAL_POINTER Own* own, uint open, const Operands* from, GLOBAL T* c,
@@ -103,11 +101,8 @@ DEVICE void compute_open(LOCAL_POINTER Own* own, uint open, const Operands* from
       e.x = from->x + u * from->a_row, e.y = from->y + v * from->b_col;
       e.x_stride = from->a_col, e.y_stride = from->b_row, e.k = from->k;
       e.alpha = alpha, e.beta = beta, e.flags = flags;
-      e.old = flags & ADD_C ? *to : (T)0;
       const double base = power_above(own->rows[u]) * power_above(own->cols[v]);
-      const T result = element_of(&team, &e, base, pair_loss(base, e.k));
-      sync_warp();
-      if (lane == 0) *to = result;
+      store_element(&team, &e, base, pair_loss(base, e.k), to);
     }
   }
 }

@@ -55,7 +55,7 @@ KERNEL_BOUNDED(one_by_one, THREADS, 1, 4)
     for (int i = team.whole ? 0 : me / LANES; i < all; i += team.whole ? 1 : WARPS)
 #pragma unroll 1
       for (uint left = found[i]; left; left &= left - 1u) {
-        const long bit = (first + groups * places[i]) * 32 + 31 - clz(left & (0u - left));
+        const long bit = (first + groups * places[i]) * 32 + first_bit(left);
         const long of_all = bit / n, batch = of_all / m;
         compute_element(&team, GEMM_PASSED, BOUNDS_PASSED, batch, of_all - batch * m,
                         bit - of_all * n, copy);

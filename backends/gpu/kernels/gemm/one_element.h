@@ -187,7 +187,7 @@ DEVICE void read_terms(const GLOBAL T** x, const GLOBAL T** y, const Element* e,
 
 // The element, by pairs with this base and error (certain.h) or else by words. Terms are read
 // while those before them are added.
-OUTLINED T element_of(const Team* t, const Element* e, double base, double error) {
+DEVICE T element_of(const Team* t, const Element* e, double base, double error) {
   const GLOBAL T *x = e->x + t->lane * e->x_stride, *y = e->y + t->lane * e->y_stride;
   T x_terms[AT_ONCE], y_terms[AT_ONCE], x_next[AT_ONCE], y_next[AT_ONCE];
   read_terms(&x, &y, e, e->k - t->lane, t->size, x_terms, y_terms);
@@ -208,3 +208,14 @@ OUTLINED T element_of(const Team* t, const Element* e, double base, double error
   if (round_pair(hi, lo, error, e->alpha, e->beta, e->old, e->flags, &result)) return result;
   return element_of_words(*t, *e);
 }
+
+// Computes e with the element that `to` has, and stores it there.
+DEVICE void store_element(const Team* t, Element* e, double base, double error, GLOBAL T* to) {
+  e->old = e->flags & ADD_C ? *to : (T)0;
+  const T result = element_of(t, e, base, error);
+  sync_team(t);
+  if (t->lane == 0) *to = result;
+}
+
+// The place of the lowest bit that is set.
+DEVICE int first_bit(uint bits) { return 31 - clz(bits & (0u - bits)); }

@@ -1,7 +1,6 @@
 // Groups of WARPS warps of LANES work-items that compute elements of an exact product, each by the
 // whole group or by a warp (one_element.h), and store them.
 #pragma once
-#define OUTLINED DEVICE
 #include "one_element.h"
 
 #define THREADS (LANES * WARPS)
@@ -39,9 +38,6 @@ DEVICE void compute_element(const Team* team, GEMM_ARGUMENTS, BOUNDS_ARGUMENTS, 
              : b + b_offset + batch * b_batch + col * b_col;
   e.x_stride = a_col, e.y_stride = copy ? 1 : b_row, e.k = k;
   e.alpha = alpha, e.beta = beta, e.flags = flags;
-  e.old = flags & ADD_C ? *to : (T)0;
   const double base = power_above(bounds.row[0]) * power_above(bounds.col[0]);
-  const T result = element_of(team, &e, base, pair_error(bounds.row, bounds.col, base, k));
-  sync_team(team);
-  if (team->lane == 0) *to = result;
+  store_element(team, &e, base, pair_error(bounds.row, bounds.col, base, k), to);
 }

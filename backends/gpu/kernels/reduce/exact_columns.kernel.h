@@ -282,15 +282,15 @@ INLINED void add_records_wide(const Panel* p, const Records* r, int splits,
   for (int i = local_x(); i < splits * r->columns; i += THREADS) {
     const int column = i % r->columns;
     GLOBAL const ulong* from = record_part(r, i / r->columns, column);
-    const long high = (long)from[0];
-    const ulong low = from[1];
+    Part part;
+    part.high = (long)from[0], part.low = from[1];
     LOCAL_POINTER uint* to = digits + place_of(p, column);
-    if (low & FLAG_IN_WORDS) continue;
-    const int position = 8 * (int)(low >> 8 & 255UL) - 190 - BASE;
-    if (low >> 16) digits_add(to, low >> 16, position, 0u, 4);
-    if (high)
-      digits_add(to, (ulong)(high < 0 ? -high : high), position + 48, (uint)(high >> 63), 5);
-    if (low & 15UL) atomic_or(to + DIGITS * DIGIT_STEP, (uint)low & 15u);
+    if (part.low & FLAG_IN_WORDS) continue;
+    const int position = part_unit(&part) - BASE;
+    const ulong high = (ulong)(part.high < 0 ? -part.high : part.high);
+    if (part.low >> 16) digits_add(to, part.low >> 16, position, 0u, 4);
+    if (high) digits_add(to, high, position + 48, (uint)(part.high >> 63), 5);
+    if (part.low & 15UL) atomic_or(to + DIGITS * DIGIT_STEP, (uint)part.low & 15u);
   }
   sync();
   for (int i = local_x(); i < r->columns * (DIGITS + 1); i += THREADS) {

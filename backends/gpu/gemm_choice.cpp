@@ -110,7 +110,7 @@ double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units,
 }
 
 /// Tiles of `deep` were measured for single products, up to this size of C.
-bool is_small(const Problem& p) {
+bool suits_deep(const Problem& p) {
   constexpr double kMost = 4e5;
   return p.batch == 1 && static_cast<double>(p.m) * static_cast<double>(p.n) <= kMost;
 }
@@ -227,7 +227,7 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
 
 /// The cost of an exact product's other launches, in multiply-adds at full speed: 11 µs for the
 /// bounds and the open elements, and 16 bytes an element of each group's chains at 4 TB/s.
-double sharing_time(const Problem& p, int64_t parts) {
+double other_launches(const Problem& p, int64_t parts) {
   constexpr double kLaunches = 2.5e6, kElement = 1;
   return kLaunches + kElement * static_cast<double>(parts * p.m * p.n * p.batch);
 }
@@ -282,7 +282,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
       !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
     if ((one.dtypes & (widens ? kExact : 1u << dtype)) == 0 ||
-        (one.rung == kDeepRung.rung && !is_small(problem)))
+        (one.rung == kDeepRung.rung && !suits_deep(problem)))
       continue;
     const int64_t parts = !widens
                               ? 1
@@ -294,7 +294,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     const bool finishes = parts == 1 && one.tile_m * one.tile_n <= kFusedTile;
     const double whole = busiest(one, shared, divide_up(problem.k, parts),
                                  target.facts->compute_units, widens ? one.widened : 1) +
-                         (widens && !finishes ? sharing_time(problem, parts) : 0);
+                         (widens && !finishes ? other_launches(problem, parts) : 0);
     const double time = whole / (!between_vectors    ? 1
                                  : problem.continues ? one.by_elements
                                                      : one.odd);

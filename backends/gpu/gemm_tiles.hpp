@@ -61,10 +61,11 @@ constexpr int RoleTile::*kRoleConstants[] = {
     &RoleTile::warps_across, &RoleTile::groups,    &RoleTile::stages,
     &RoleTile::depth,        &RoleTile::registers, &RoleTile::parts};
 
+// Several forms; C: chains begin at C.
 // clang-format off
-constexpr unsigned kFours = kIntegers | kContinues, kEvery = kWidens | kOddRows;
-constexpr unsigned kWide = kWidens | kContinues, kAll = kEvery | kContinues;
-constexpr unsigned kOddOrC = kOddRows | kContinues, kShared = kWidens | kNoOthers;
+constexpr unsigned kFours = kIntegers | kContinues, kWideOdd = kWidens | kOddRows;
+constexpr unsigned kWideC = kWidens | kContinues, kWideOddC = kWideOdd | kContinues;
+constexpr unsigned kOddC = kOddRows | kContinues, kShared = kWidens | kNoOthers;
 // In order: name, down, across, warps_down, warps_across, groups, stages, depth, registers, forms,
 // full, alone, share_of, start, ends, odd, by_elements, widened, parts.
 constexpr RoleTile kDeepTiles[] = {
@@ -86,20 +87,20 @@ constexpr RoleTile kWarpTiles[] = {
     {"96x96",   12,  6, 2, 2, 2,  6, 16, 208, 0,          0.915, 0.840, 2, 2.76, 5.33, 0.99, 0.99},
     {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kFours,     1.047, 1.047, 1, 2.34, 7.43, 0.94, 0.94}};
 constexpr RoleTile kTensorTiles[] = {
-    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWide,      0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86, 0.52},
+    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWideC,     0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86, 0.52},
     {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.598, 0.598, 1, 0.00, 2.20, 0.83, 0.74},
     {"32x32by2", 1,  2, 2, 2, 1,  6, 16,   0, kShared,    0.330, 0.330, 1, 0.50, 1.20, 1.00, 1.00, 1.00, 2},
     {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kContinues, 0.795, 0.676, 2, 1.07, 2.63, 0.82, 0.82},
     {"32x64by2", 1,  4, 2, 2, 1,  6, 16, 232, kShared,    0.420, 0.420, 1, 1.00, 0.80, 1.00, 1.00, 1.00, 2},
     {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, 0,          0.856, 0.756, 2, 1.71, 3.77, 0.84, 0.84},
     {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,          0.735, 0.735, 1, 0.59, 3.53, 0.93, 0.93},
-    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kAll,       0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78, 0.65},
-    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kEvery,     0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.97},
-    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kOddOrC,    0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
+    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kWideOddC,  0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78, 0.65},
+    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kWideOdd,   0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.97},
+    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kOddC,      0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
     {"128x56",   1,  7, 8, 1, 1,  4, 32, 232, 0,          0.914, 0.914, 1, 2.20, 4.07, 0.77, 0.77},
-    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kAll,       0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81, 0.92},
+    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kWideOddC,  0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81, 0.92},
     {"96x112",   1,  7, 6, 2, 1,  6, 16, 152, kOddRows,   0.948, 0.948, 1, 0.97, 4.56, 0.89, 0.83},
-    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kOddOrC,    0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
+    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kOddC,      0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
 // clang-format on
 
 /// A rung's tiles, and the rows and columns that a unit of C has in this rung.

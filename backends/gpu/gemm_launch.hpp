@@ -192,10 +192,10 @@ struct SmallRung {
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end
 /// (gemm_study_variants.cpp) and the rungs for compute capability 9.0 (gemm_hopper_variants.cpp,
-/// gemm_residues_variants.cpp).
-constexpr size_t kStudyRungs = 6, kHopperRungs = 5, kResiduesRungs = 1;
+/// gemm_cuda_variants.cpp).
+constexpr size_t kStudyRungs = 6, kHopperRungs = 4, kCudaRungs = 2;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();
-std::span<const Variant, kResiduesRungs> gemm_residues_variants();
+std::span<const Variant, kCudaRungs> gemm_cuda_variants();
 
 }  // namespace trine::gpu

@@ -285,12 +285,12 @@ constexpr Variant kVariants[] = {
 
 std::span<const Variant> gemm_variants() {
   static const auto ladder = [] {
-    std::array<Variant, kStudyRungs + kHopperRungs + kResiduesRungs + std::size(kVariants)> all;
+    std::array<Variant, kStudyRungs + kHopperRungs + kCudaRungs + std::size(kVariants)> all;
     const auto for_cpus = std::prev(std::end(kVariants), 2);
     auto to = std::ranges::copy(gemm_study_variants(), all.begin()).out;
     to = std::copy(std::begin(kVariants), for_cpus, to);
     to = std::ranges::copy(gemm_hopper_variants(), to).out;
-    to = std::ranges::copy(gemm_residues_variants(), to).out;
+    to = std::ranges::copy(gemm_cuda_variants(), to).out;
     std::copy(for_cpus, std::end(kVariants), to);
     return all;
   }();

@@ -201,7 +201,7 @@ struct Variant {
 
 /// The ladders, naive first: reduce_sum_variants.cpp and reduce_variants.cpp,
 /// transpose_variants.cpp, gemm_study_variants.cpp, gemm_variants.cpp,
-/// gemm_hopper_variants.cpp and gemm_residues_variants.cpp.
+/// gemm_hopper_variants.cpp and gemm_cuda_variants.cpp.
 #define TRINE_VARIANTS(VALUE, word, ...) std::span<const Variant> word##_variants();
 TRINE_OPERATIONS(TRINE_VARIANTS)
 #undef TRINE_VARIANTS

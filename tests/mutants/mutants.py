@@ -485,7 +485,7 @@ MUTANTS = [
      "kWithoutLeave = 47 << 10", "kWithoutLeave = 48 << 10"),
     ("gemm_pairs_leave_pieces_out", "cpu", "test_gemm_variants", "backends/gpu/kernels/gemm/chunks.h",
      "part.to = part_begin(pair + 1, ", "part.to = part_begin(pair, "),
-    ("gemm_parts_in_too_little_workspace", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",
+    ("gemm_parts_in_too_little_workspace", "cpu", "test_gemm_variants", "backends/gpu/gemm_cuda_variants.cpp",
      "const int64_t both = 2 * blocks", "const int64_t both = blocks"),
     ("gemm_fast_unasked", "cpu", "test_gemm_variants", "backends/gpu/gemm_choice.cpp",
      "op.numerics != TRINE_FAST || ", ""),

@@ -177,7 +177,7 @@ TEST(Residues, MultiplicationDividesSums) {
 }
 
 struct Asked {
-  const Variant& variant = gemm_residues_variants()[0];
+  const Variant& variant = gemm_cuda_variants()[1];
   trine_device_facts facts = faults::gpu();
   trine_selection selection{};
   Target target{kCuda, &facts};

@@ -20,7 +20,6 @@ namespace trine::cpu::gemm {
 namespace {
 
 using std::int64_t;
-using tables::kModuli;
 
 constexpr int64_t kMostSteps = 1 << 16;  // of k
 constexpr int64_t kMostBytes = 1 << 24;  // of a modulus's A
@@ -146,24 +145,9 @@ Moduli::Moduli(int wanted)
     : count(wanted),
       limbs(tables::limbs_of(wanted)),
       recombination(tables::recombination_of(wanted)) {
-  for (int i = 0; i < count; ++i) {
-    const int m = kModuli[i];
-    reciprocals[i] = 1.0f / static_cast<float>(m);
-    const tables::Wide others = tables::product_of(count) / static_cast<tables::Wide>(m);
-    const int inverse = tables::inverse_of(static_cast<int>(others % unsigned(m)), m);
-    for (const bool is_b : {false, true}) {
-      const int factor = is_b ? inverse : 1;
-      Conversion& to = conversions[is_b][i];
-      to.bytes[0] = to.bytes[1] = 0;
-      int power = factor % m;
-      for (int b = 0; b < 8; ++b, power = power * 256 % m) {
-        const int byte = power > 127 ? power - m : power;
-        to.bytes[b / 4] |= static_cast<std::uint32_t>(byte & 255) << (8 * (b % 4));
-      }
-      const int bias = static_cast<int>((std::uint64_t{1} << 52) % unsigned(m)) * factor % m;
-      to.start = (m - bias) % m;
-    }
-  }
+  for (const bool is_b : {false, true})
+    for (int i = 0; i < count; ++i)
+      reductions[is_b][i] = tables::reduction_of(count, i, is_b, true);
 }
 
 // A modulus more, or uncertain elements: one of these costs about as much as 2000 with a modulus

@@ -27,16 +27,8 @@ namespace tables = trine::gpu::residues;
 struct Moduli {
   explicit Moduli(int count);
 
-  // A residue is start + the dot product of the bytes of an integer, plus 2^52, with `bytes`,
-  // reduced. Those of B carry the inverse of the other moduli.
-  struct Conversion {
-    std::uint32_t bytes[2];
-    std::int32_t start;
-  };
-
   int count, limbs;
-  float reciprocals[tables::MOST];
-  Conversion conversions[2][tables::MOST];  // of A, of B
+  tables::Reduction reductions[2][tables::MOST];  // of A, of B
   tables::Recombination recombination;
 };
 

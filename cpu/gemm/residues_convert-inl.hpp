@@ -30,12 +30,14 @@ struct Modulus {
   __m512i low, high, start, number;
   __m512 reciprocal;
 
-  Modulus(const Moduli& moduli, bool is_b, int q)
-      : low(_mm512_set1_epi32(static_cast<int>(moduli.conversions[is_b][q].bytes[0]))),
-        high(_mm512_set1_epi32(static_cast<int>(moduli.conversions[is_b][q].bytes[1]))),
-        start(_mm512_set1_epi32(moduli.conversions[is_b][q].start)),
-        number(_mm512_set1_epi32(tables::kModuli[q])),
-        reciprocal(_mm512_set1_ps(moduli.reciprocals[q])) {}
+  Modulus(const Moduli& moduli, bool is_b, int q) {
+    const tables::Reduction& r = moduli.reductions[is_b][q];
+    low = _mm512_set1_epi32(static_cast<int>(r.low));
+    high = _mm512_set1_epi32(static_cast<int>(r.high));
+    start = _mm512_set1_epi32(static_cast<int>(r.start));
+    number = _mm512_set1_epi32(-r.negative);
+    reciprocal = _mm512_set1_ps(r.inverse);
+  }
 
   // The low byte of each lane is right.
   HWY_INLINE __m512i reduce(__m512i x) const {

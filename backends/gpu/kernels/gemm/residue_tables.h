@@ -60,15 +60,23 @@ RESIDUES_FUNCTION int inverse_of(int x, int modulus) {
   return 0;
 }
 
-RESIDUES_FUNCTION Reduction reduction_of(int modulus, int factor) {
+// Modulus i, in residues of B if of_b. is_plain, on CPUs: the bytes of powers are signed, and the
+// sum is no float, but the residue's number itself.
+RESIDUES_FUNCTION Reduction reduction_of(int moduli, int i, bool of_b, bool is_plain) {
+  const int modulus = kModuli[i];
+  const Wide wide = static_cast<Wide>(modulus);
+  const int factor =
+      of_b ? inverse_of(static_cast<int>(product_of(moduli) / wide % wide), modulus) : 1;
   Reduction r{0, 0, 0, -modulus, 1.0f / static_cast<float>(modulus)};
   int power = factor % modulus;
-  for (int byte = 0; byte < 8; ++byte, power = power * 256 % modulus)
-    (byte < 4 ? r.low : r.high) |= static_cast<unsigned>(power) << 8 * (byte % 4);
-  const int offset =
-      (static_cast<int>((1ull << 52) % static_cast<unsigned>(modulus)) * factor + (1 << 23)) %
-      modulus;
-  r.start = 0x4b000000u + static_cast<unsigned>((modulus - offset) % modulus);
+  for (int byte = 0; byte < 8; ++byte, power = power * 256 % modulus) {
+    const int value = is_plain && power > 127 ? power - modulus : power;
+    (byte < 4 ? r.low : r.high) |= static_cast<unsigned>(value & 255) << 8 * (byte % 4);
+  }
+  const int offset = (static_cast<int>((1ull << 52) % static_cast<unsigned>(modulus)) * factor +
+                      (is_plain ? 0 : 1 << 23)) %
+                     modulus;
+  r.start = (is_plain ? 0 : 0x4b000000u) + static_cast<unsigned>((modulus - offset) % modulus);
   return r;
 }
 
@@ -116,13 +124,9 @@ RESIDUES_FUNCTION Tables tables_of_residues() {
     const int moduli = FEWEST + c;
     t.recombination[c] = recombination_of(moduli);
     t.bound[c] = bound_of(moduli);
-    for (int i = 0; i < moduli; ++i) {
-      const int m = kModuli[i];
-      const int others =
-          static_cast<int>(product_of(moduli) / static_cast<Wide>(m) % static_cast<Wide>(m));
-      t.reduction[c][0][i] = reduction_of(m, 1);
-      t.reduction[c][1][i] = reduction_of(m, inverse_of(others, m));
-    }
+    for (int i = 0; i < moduli; ++i)
+      for (int of_b = 0; of_b < 2; ++of_b)
+        t.reduction[c][of_b][i] = reduction_of(moduli, i, of_b != 0, false);
   }
   return t;
 }

@@ -7,7 +7,8 @@
 //
 //   Chains of f32 end with each panel and are added up, because a bound grows with their steps. A
 //   pair must know the norms when it begins, so f64 walks k twice.
-//   The powers of two that an element left open may need are looked for only then.
+//   Nobody looks for the powers of two and zeros that make a sum exact (certain.h): such ties and
+//   zeros go to superaccumulators.
 #define PLAIN_READS
 #define LANES 1
 #define WARPS 1
@@ -33,12 +34,6 @@ typedef struct Sums {
   double rest[HEIGHT][COLS] ALIGNED(64);
 #endif
 } Sums;
-
-// The facts of a row or column that certain.h asks for beside its norm.
-typedef struct Multiples {
-  double ratio;  // -1: nobody has looked for it
-  ulong mask;
-} Multiples;
 
 // ROWS rows of A by VECTORS vectors of the panel of B: `steps` steps of the sums from row i and
 // column j on.
@@ -112,53 +107,6 @@ DEVICE void widen_rows(const GLOBAL T* a, long a_row, long a_col, int steps, int
   }
 }
 
-// Looks through a row or column, unless somebody has.
-DEVICE void look(Multiples* m, const GLOBAL T* x, long stride, long k, double norm) {
-  if (m->ratio != -1.0) return;
-  const long part = (k + 63) / 64;
-  ulong all = ~0UL;
-  m->mask = 0UL;
-  for (long first = 0, bit = 0; first < k; first += part, ++bit) {
-    const long end = min(first + part, k);
-    ulong least = ~0UL;  // of the units, less 1, so that zeros don't count
-    for (long l = first; l < end; ++l)
-      least = min(least, (ulong)AS_BITS(unit_of(x[l * stride])) - 1UL);
-    m->mask |= least != ~0UL ? 1UL << bit : 0UL;
-    all = min(all, least);
-  }
-  const double unit = all == ~0UL ? 0x1p100 : (double)OF_BITS(all + 1UL);
-  m->ratio = norm / unit * 0x1.00001p0;
-}
-
-// Rounds the sum of element (i, j) of the block; false where that isn't certain.
-DEVICE bool round_sum(const Sums* sums, int i, int j, double base, double error, T alpha, T beta,
-                      T old, int flags, T* result) {
-#if T_double
-  return round_pair(sums->high[i][j] - PAIR_BEGIN * base, sums->rest[i][j], error, alpha, beta, old,
-                    flags, result);
-#else
-  return round_chain(sums->high[i][j], error, alpha, beta, old, flags, result);
-#endif
-}
-
-// Element (i, j) of the block, which its norms alone left open.
-INLINED T open_element(const Team* team, const Element* e, const Sums* sums, int i, int j,
-                       double a_norm, double b_norm, Multiples* row, Multiples* col) {
-  look(row, e->x, e->x_stride, e->k, a_norm);
-  look(col, e->y, e->y_stride, e->k, b_norm);
-  const double base = power_above(a_norm) * power_above(b_norm);
-  const double ratio = row->ratio * col->ratio;
-  const bool pairs_lose = !(ratio * ((double)e->k + 8.0) <= 0x1p101);
-  const bool loses = T_DOUBLE ? pairs_lose : !(ratio <= 0x1p53);
-  T result;
-  if ((!loses || (row->mask & col->mask) == 0UL) &&
-      round_sum(sums, i, j, base, 0.0, e->alpha, e->beta, e->old, e->flags, &result))
-    return result;
-  return T_DOUBLE && pairs_lose
-             ? element_of_words(*team, *e)
-             : element_of(team, e, base, pairs_lose ? pair_loss(base, e->k) : 0.0);
-}
-
 // The norms of the block, and with them the beginning of pairs.
 DEVICE void take_norms(const Words* a_squares, const double* b_squares, double* a_norm,
                        double* b_norm, Sums* sums) {
@@ -184,7 +132,6 @@ KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
   double a_panel[ROWS][STEPS] ALIGNED(64), b_panel[STEPS][COLS] ALIGNED(64);
   double a_norm[HEIGHT], b_norm[COLS] ALIGNED(64), b_squares[COLS] ALIGNED(64);
   Words a_squares[HEIGHT];
-  Multiples a_multiples[HEIGHT], b_multiples[COLS];
   Sums sums;
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const long i0 = (long)tile.row * HEIGHT, j0 = (long)tile.col * COLS;
@@ -203,10 +150,9 @@ KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
 
   for (int i = 0; i < HEIGHT; ++i) {
     a_squares[i] = (Words)0.0;
-    a_multiples[i].ratio = -1.0;
     for (int j = 0; j < COLS; ++j) sums.high[i][j] = 0.0;
   }
-  for (int j = 0; j < COLS; ++j) b_squares[j] = 0.0, b_multiples[j].ratio = -1.0;
+  for (int j = 0; j < COLS; ++j) b_squares[j] = 0.0;
   for (int pass = T_DOUBLE ? 0 : 1; pass < 2; ++pass) {
     for (long l = 0; l < k; l += STEPS) {
       const int steps = (int)min(k - l, (long)STEPS);
@@ -233,20 +179,25 @@ KERNEL_OF(private_exact, 1, 1)(GEMM_ARGUMENTS) {
     for (int j = 0; j < COLS; ++j)
       old[j] = flags & ADD_C && j < cols ? c[i * c_row + j * c_col] : (T)0;
     for (int j = 0; j < COLS; ++j) {
-      const double base = T_DOUBLE ? power_above(a_norm[i]) * power_above(b_norm[j]) : 0.0;
-      const double error = T_DOUBLE ? pair_loss(base, k) : slack * a_norm[i] * b_norm[j];
-      certain[j] = round_sum(&sums, i, j, base, error, alpha, beta, old[j], flags, &result[j]);
+#if T_double
+      const double base = power_above(a_norm[i]) * power_above(b_norm[j]);
+      certain[j] = round_pair(sums.high[i][j] - PAIR_BEGIN * base, sums.rest[i][j],
+                              pair_loss(base, k), alpha, beta, old[j], flags, &result[j]);
+#else
+      certain[j] = round_chain(sums.high[i][j], slack * a_norm[i] * b_norm[j], alpha, beta, old[j],
+                               flags, &result[j]);
+#endif
     }
     for (int j = 0; j < cols; ++j) {
-      GLOBAL T* const to = c + i * c_row + j * c_col;
       if (!certain[j]) {
         Element e;
         e.x = a + i * a_row, e.y = b + j * b_col, e.x_stride = a_col, e.y_stride = b_row, e.k = k;
         e.alpha = alpha, e.beta = beta, e.old = old[j], e.flags = flags;
-        result[j] = open_element(&team, &e, &sums, i, j, a_norm[i], b_norm[j], &a_multiples[i],
-                                 &b_multiples[j]);
+        const double base = power_above(a_norm[i]) * power_above(b_norm[j]);
+        result[j] =
+            T_DOUBLE ? element_of_words(team, e) : element_of(&team, &e, base, pair_loss(base, k));
       }
-      *to = result[j];
+      c[i * c_row + j * c_col] = result[j];
     }
   }
 }

@@ -27,6 +27,7 @@ class Product {
       case Values::kLoneHuge:
         return Make<T>::uniform(own_bits()) *
                Make<T>::power(at_.position == int64_t(hash_ >> 8) % at_.length ? kLarge : 0);
+      case Values::kDrift: return drift();
       default: return brink();
     }
   }
@@ -56,14 +57,26 @@ class Product {
 
   /// Position p of `length`; the one in the middle is 0 or a least denormal. On the brink the
   /// products are beyond the range, or nearly. Else one row in four is off by the last place of its
-  /// first element.
+  /// first element, and one has but three elements at one end, (x, a hair, -x). For these the third
+  /// element of a column is its first one, and the second a hair.
   T mirrored(int64_t p, int64_t length) const {
     using Bits = typename FloatBits<T>::Bits;
     const int64_t partner = length - 1 - p;
-    const uint64_t r = element_bits(how_.seed, at_, std::min(p, partner));
-    if (p == partner) return std::numeric_limits<T>::denorm_min() * T(int(r % 3) - 1);
-    const bool is_brink = how_.values == Values::kBrink;
+    if (p == partner) {
+      const uint64_t r = element_bits(how_.seed, at_, p);
+      return std::numeric_limits<T>::denorm_min() * T(int(r % 3) - 1);
+    }
+    const bool is_brink = how_.values == Values::kBrink, has_ends = !is_brink && length > 6;
+    const bool is_end = has_ends && !right_ && (hash_ >> 3 & 3) == 0;
+    const int64_t from_end = is_end && (hash_ >> 5 & 1) != 0 ? partner : p;
+    const int64_t from_both = is_end ? from_end : std::min(p, partner);
+    if (is_end && from_end > 2) return T(0);
+    if (has_ends && from_both == 1 && (is_end || right_))
+      return sign() * Make<T>::power(kIsSingle ? -60 : -300);
+    const bool again = has_ends && from_both == 2 && (is_end || right_);
+    const uint64_t r = element_bits(how_.seed, at_, again ? 0 : from_both);
     const T value = is_brink ? Make<T>::within(r, {187, 4}, {1531, 4}) : Make<T>::moderate(r);
+    if (is_end) return again ? -value : value;
     if (right_ || p < partner) return value;
     const bool off = p == length - 1 && !is_brink && hash_ >> 62 == 0;
     return -(off ? std::bit_cast<T>(Bits(std::bit_cast<Bits>(value) + 1)) : value);
@@ -98,6 +111,21 @@ class Product {
     if (at_.position < at_.length - 1) return mirrored(at_.position - 1, at_.length - 2);
     const T last = sign() * Make<T>::power(right_ || !kIsSingle ? kLast : kLast - 1);
     return right_ ? last : last * kParts[hash_ >> 8 & 7];
+  }
+
+  /// 1, half of its last place, then steps of half of an f64's last place (of f64: of a pair's).
+  /// They are lost where they are added to the first two one by one. A row has those of a chain of
+  /// one of these lengths, and before them the negative of about three fourths of them.
+  T drift() const {
+    const int64_t lengths[] = {256, at_.length, 32, 128};
+    const int64_t length = lengths[at_.line % 4];
+    if (at_.position == 0) return sign();
+    if (at_.position == 1) return sign() * Make<T>::power(kIsSingle ? -12 : right_ ? -27 : -26);
+    const T step = sign() * Make<T>::power(kIsSingle ? (right_ ? -27 : -26) : -53);
+    if (right_) return step;
+    const T way = (hash_ >> 1 & 1) != 0 ? step : -step;
+    if (at_.position == 2) return way * T(-(length * 3 / 16 * 4));
+    return at_.position < length ? way : T(0);
   }
 
   const Fill& how_;

@@ -24,7 +24,8 @@ constexpr const char* kNames[] = {
     "halfway",         "zeros",         "negative_zeros",  "nan",      "infinity",  "infinities",
     "small",           "ties",          "constant",        "extremes", "underflow", "near_one",
     "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",     "late_infinity", "tail",
-    "product_ties",    "mirrored",      "inverse",         "graded",   "lone_huge", "brink"};
+    "product_ties",    "mirrored",      "inverse",         "graded",   "lone_huge", "brink",
+    "drift"};
 // clang-format on
 constexpr auto kEach = [] {
   std::array<Values, std::size(kNames)> all{};
@@ -33,7 +34,7 @@ constexpr auto kEach = [] {
 }();
 constexpr std::span<const Values> kAll = std::span(kEach).first<size_t(Values::kTail) + 1>();
 constexpr std::span<const Values> kProducts = std::span(kEach).subspan<kAll.size()>();
-static_assert(kProducts.front() == Values::kProductTies && kProducts.back() == Values::kBrink);
+static_assert(kProducts.front() == Values::kProductTies && kProducts.back() == Values::kDrift);
 
 /// The classes with structure along a line.
 constexpr Values kWithLines[] = {

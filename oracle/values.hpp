@@ -47,6 +47,7 @@ enum class Values : uint32_t {
   kGraded,   ///< each row and column has an exponent of its own: f32 2^±60, f64 2^±500
   kLoneHuge,  ///< uniform, one element of each row and column f32 2^60, f64 2^500
   kBrink,     ///< the last product decides whether the result overflows; others cancel
+  kDrift,     ///< a sum in f64 rounds each step the same way, past a tie: bounds are nearly reached
 };
 
 /// The classes for all operations.

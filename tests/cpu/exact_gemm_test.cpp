@@ -74,7 +74,7 @@ std::vector<GemmRung> exact_rungs(const trine_gemm& op) {
           gemm::residue_kernels(false) == nullptr)
         continue;
       for (GemmRung::Run* const run :
-           {run_residues<0>, run_residues<4>, run_residues<9>, run_residues<13>}) {
+           {run_residues<0>, run_residues<4>, run_residues<7>, run_residues<13>}) {
         rungs.push_back(rung);
         rungs.back().run = run;
       }
@@ -194,7 +194,7 @@ TEST_P(CpuExactGemm, long_sums) {
   for (const std::uint32_t dtype : {TRINE_F32, TRINE_F64})
     for (const oracle::Values values :
          {oracle::Values::kUniform, oracle::Values::kSmall, oracle::Values::kCancelModerate,
-          oracle::Values::kHalfway, oracle::Values::kTail})
+          oracle::Values::kHalfway, oracle::Values::kTail, oracle::Values::kDrift})
       for (const std::int64_t k : {2047, (1 << 17) + 3})
         check(
             plan(dtype, 2, 3, k),
@@ -202,15 +202,32 @@ TEST_P(CpuExactGemm, long_sums) {
             oracle::name_of(values));
 }
 
+void check_size(std::uint32_t dtype, std::int64_t m, std::int64_t n, std::int64_t k,
+                oracle::Values values) {
+  check(
+      plan(dtype, m, n, k, -1.7, k % 2 == 0 ? 0 : 0.3),
+      [&](oracle::HostOperation& host) { oracle::fill(host.op, values, 5); },
+      oracle::name_of(values));
+}
+
 // Chunks and panels of C, tiles of k and the moduli's reductions, each with a rest.
 TEST_P(CpuExactGemm, blocks_of_residues) {
   for (const auto& [m, n, k] :
        {std::array<std::int64_t, 3>{33, 65, 70}, {300, 5, 130}, {3, 530, 65}, {40, 34, 2113}})
     for (const oracle::Values values : {oracle::Values::kUniform, oracle::Values::kSmall})
-      check(
-          plan(TRINE_F32, m, n, k, -1.7, k % 2 == 0 ? 0 : 0.3),
-          [&](oracle::HostOperation& host) { oracle::fill(host.op, values, 5); },
-          oracle::name_of(values));
+      check_size(TRINE_F32, m, n, k, values);
+  // A second band of rows: with so many steps the first one has 1024.
+  if (is_best_target && gemm::residue_kernels(false) != nullptr)
+    check_size(TRINE_F32, 1060, 3, 16400, oracle::Values::kUniform);
+}
+
+// Blocks of C have 4096 rows and columns, or a few more.
+TEST_P(CpuExactGemm, blocks_of_c) {
+  for (const std::uint32_t dtype : {TRINE_F32, TRINE_F64})
+    for (const oracle::Values values : {oracle::Values::kProductTies, oracle::Values::kMirrored}) {
+      check_size(dtype, 4123, 3, 9, values);
+      check_size(dtype, 3, 4123, 9, values);
+    }
 }
 
 // Each row and column is one large byte again and again. So sums grow until a reduction in f32 is

@@ -79,7 +79,7 @@ DEVICE uint __dp2a_hi(uint pair, uint bytes, uint sum) { return dp2a(pair, bytes
 namespace {
 using namespace cuda;
 
-enum Data { kUniform, kNormal, kSpread, kIntegers, kSparse };
+enum Data { kUniform, kNormal, kSpread, kIntegers, kSparse, kOneLoses };
 struct Case {
   int64_t m, n, k;
   Data data;
@@ -150,11 +150,15 @@ void multiply(const Layout& at, uchar* space, const Case& c) {
 void check(const Case& c, uint32_t seed) {
   std::mt19937 random(seed);
   const auto [m, n, k] = std::tuple(c.m, c.n, c.k);
-  const std::vector<float> a = values(m * k, c.data, random), b = values(k * n, c.data, random);
+  std::vector<float> a = values(m * k, c.data, random), b = values(k * n, c.data, random);
   const std::vector<float> old = values(m * n, kNormal, random);
   std::vector<float> result = old;
   const int64_t a_row = c.a_turned ? 1 : k, a_col = c.a_turned ? m : 1;
   const int64_t b_row = c.b_turned ? 1 : n, b_col = c.b_turned ? k : 1;
+  for (int64_t l = 1; l < k && c.data == kOneLoses; ++l) {
+    for (int64_t i = 0; i < m; ++i) a[i * a_row + l * a_col] *= l == 1 ? 0x1p-22f : 0;
+    for (int64_t j = 0; j < n; ++j) b[l * b_row + j * b_col] *= l == 1 ? 1 : 0;
+  }
   // Bounds of lanes, marks, then the residues' own, in doubles.
   const int64_t marks = 2 * (m + n), own = (marks + (m * n + 63) / 64 + 31) / 32 * 32;
   const Layout at = layout_of(m, n, k, 1, 1, 1, c.moduli);
@@ -238,6 +242,8 @@ TEST(EmulatedResidues, MarksMoreWithTooFewModuli) {
     SCOPED_TRACE(moduli);
     check({.m = 40, .n = 50, .k = 300, .data = moduli % 2 ? kSpread : kNormal, .moduli = moduli},
           7);
+    // Where one element of A loses, errors are as large as their bounds.
+    check({.m = 120, .n = 130, .k = 7, .data = kOneLoses, .moduli = moduli}, 8);
   }
 }
 

@@ -59,7 +59,7 @@ DEVICE void team_sums(const Team* t, double* x, double* y) {
   }
   if (WARPS == 1 || !t->whole) return;
   sync();
-  t->sums[t->lane / LANES] = *x, t->sums[WARPS + t->lane / LANES] = *y;
+  if (t->lane % LANES == 0) t->sums[t->lane / LANES] = *x, t->sums[WARPS + t->lane / LANES] = *y;
   sync();
   *x = *y = 0.0;
 #pragma unroll

@@ -1,16 +1,17 @@
 // A product of matrices that are distributed over ranks, each element rounded once: it has one
-// digest on any number of ranks, which is that of one device alone.
-//   mpirun -n 4 mpi_exact_product
+// digest on any number of ranks, which is that of every device alone.
+//
+//   mpirun -n 4 mpi_exact_product [DEVICE]     the ranks' device: "cpu", "cuda"
 #include <trine/mpi_matrix.hpp>
 
 #include <bit>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 using trine::mpi::Distribution;
-constexpr trine::HostOptions kExact = {.device = "cpu", .numerics = trine::Numerics::exact};
 constexpr int64_t kRows = 120, kCols = 90, kDepth = 400;
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
@@ -56,6 +57,21 @@ uint64_t digest(const Distribution& d, int rank, const std::vector<double>& elem
   return sum;
 }
 
+trine::HostOptions exact_on(const std::string& device) {
+  return {.device = device, .numerics = trine::Numerics::exact};
+}
+
+/// The digest of the same product on one device alone.
+uint64_t digest_on(const std::string& device) {
+  const Distribution all_a = {kRows, kDepth}, all_b = {kDepth, kCols}, all_c = {kRows, kCols};
+  const std::vector<double> a = part(all_a, 0, of_a), b = part(all_b, 0, of_b);
+  std::vector<double> c(kRows * kCols);
+  trine::gemm(1, trine::host_col_major(a.data(), trine::Dtype::f64, kRows, kDepth),
+              trine::host_col_major(b.data(), trine::Dtype::f64, kDepth, kCols), 0,
+              trine::host_col_major(c.data(), trine::Dtype::f64, kRows, kCols), exact_on(device));
+  return digest(all_c, 0, c);
+}
+
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   int rank = 0, ranks = 1;
@@ -72,20 +88,22 @@ int main(int count, char** arguments) {
   using trine::mpi::matrix;
   trine::mpi::gemm(1, matrix(a, my_a.data(), MPI_COMM_WORLD),
                    matrix(b, my_b.data(), MPI_COMM_WORLD), 0,
-                   matrix(c, my_c.data(), MPI_COMM_WORLD), MPI_COMM_WORLD, kExact);
+                   matrix(c, my_c.data(), MPI_COMM_WORLD), MPI_COMM_WORLD,
+                   exact_on(count > 1 ? arguments[1] : "cpu"));
   const uint64_t mine[] = {digest(c, rank, my_c)};
-  const auto on_ranks = trine::mpi::sum(mine, MPI_COMM_WORLD);
+  const auto on_ranks = uint64_t(trine::mpi::sum(mine, MPI_COMM_WORLD));
 
-  if (rank == 0) {  // the same on one device
-    const Distribution all_a = {kRows, kDepth}, all_b = {kDepth, kCols}, all_c = {kRows, kCols};
-    const std::vector<double> whole_a = part(all_a, 0, of_a), whole_b = part(all_b, 0, of_b);
-    std::vector<double> whole_c(kRows * kCols);
-    trine::gemm(1, trine::host_col_major(whole_a.data(), trine::Dtype::f64, kRows, kDepth),
-                trine::host_col_major(whole_b.data(), trine::Dtype::f64, kDepth, kCols), 0,
-                trine::host_col_major(whole_c.data(), trine::Dtype::f64, kRows, kCols), kExact);
-    const uint64_t on_one = digest(all_c, 0, whole_c);
-    std::printf("%016" PRIx64 " on ranks, %016" PRIx64 " on one device: %s\n", uint64_t(on_ranks),
-                on_one, on_ranks == on_one ? "the same" : "different");
+  if (rank == 0) {
+    bool same = true;
+    std::printf("%016" PRIx64 " on ranks\n", on_ranks);
+    for (const trine::Facts& device : trine::devices()) try {
+        const uint64_t alone = digest_on(device.id);
+        std::printf("%016" PRIx64 " on %s\n", alone, device.id.c_str());
+        same = same && alone == on_ranks;
+      } catch (const trine::Error& error) {  // a device may lack f64
+        std::printf("%s: left out: %s\n", device.id.c_str(), error.what());
+      }
+    std::printf("%s\n", same ? "one digest" : "digests differ");
   }
   MPI_Finalize();
 }

@@ -1,8 +1,11 @@
-// A captured CUDA stream that forks and joins: kernels that begin while the launch before them
-// ends, behind an event of another stream, too, still read what both streams wrote.
+// Captured CUDA streams. Kernels that begin while the launch before them ends, behind an event of
+// another stream, too, still read what both streams wrote. A graph of an exact product takes other
+// inputs, for which the device chooses other moduli and leaves other elements open.
 #include <dlfcn.h>
 
+#include <cmath>
 #include <numeric>
+#include <random>
 
 #include "fixture.hpp"
 
@@ -42,14 +45,16 @@ struct Cuda {
 
 #define OK(call) ASSERT_EQ(cuda.call, 0)
 
-TEST(Capture, KernelsThatBeginEarlyAwaitWhatAForkAndAJoinBringThem) {
-  Device device;
+bool opens(Device& device) {
   try {
     device = open("cuda:0");
-  } catch (const Error& error) {
-    ASSERT_FALSE(is_required("cuda")) << error.what();
-    GTEST_SKIP() << error.what();
-  }
+  } catch (const Error& error) { EXPECT_FALSE(is_required("cuda")) << error.what(); }
+  return bool(device);
+}
+
+TEST(Capture, KernelsThatBeginEarlyAwaitWhatAForkAndAJoinBringThem) {
+  Device device;
+  if (!opens(device)) GTEST_SKIP() << "there is no GPU";
   Cuda cuda;
   ASSERT_TRUE(cuda.load());
   OK(cuCtxSetCurrent(device.native().context));
@@ -107,6 +112,63 @@ TEST(Capture, KernelsThatBeginEarlyAwaitWhatAForkAndAJoinBringThem) {
   }
   for (Handle event : {forked, joined}) OK(cuEventDestroy_v2(event));
   for (Handle stream : streams) OK(cuStreamDestroy_v2(stream));
+}
+
+/// 0: numbers of any size; 1: integers of few bits, with ties and zeros; 2: uniform.
+std::vector<float> inputs(size_t count, int kind, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> all(count);
+  for (float& x : all) {
+    x = float(int32_t(random()));
+    if (kind == 0) x = std::ldexp(x, int(random() % 41) - 20);
+    if (kind == 1) x = float(int(random() % 8192) - 4096);
+  }
+  return all;
+}
+
+TEST(Capture, ExactProductsTakeOtherInputs) {
+  Device device;
+  if (!opens(device)) GTEST_SKIP() << "there is no GPU";
+  Cuda cuda;
+  ASSERT_TRUE(cuda.load());
+  OK(cuCtxSetCurrent(device.native().context));
+  Handle stream = nullptr, graph = nullptr, replay = nullptr;
+  OK(cuStreamCreate(&stream, 1));
+  {
+    Queue queue = Queue::adopt(device, stream);
+    // By small tiles, by chains, by chains of parts of k, by residues, by residues and a long k.
+    constexpr int64_t kSizes[][3] = {
+        {70, 90, 110}, {700, 710, 300}, {40, 50, 9000}, {1300, 1310, 1320}, {1200, 1100, 5000}};
+    for (const auto& [m, n, k] : kSizes) {
+      const auto matrix = [&](int64_t rows, int64_t cols) {
+        return row_major({device, size_t(rows * cols) * 4}, Dtype::f32, rows, cols);
+      };
+      const View a = matrix(m, k), b = matrix(k, n), c = matrix(m, n);
+      OK(cuStreamBeginCapture_v2(stream, 0));
+      run(queue, Gemm{.a = a, .b = b, .c = c, .numerics = Numerics::exact});
+      OK(cuStreamEndCapture(stream, &graph));
+      OK(cuGraphInstantiateWithFlags(&replay, graph, 0));
+      for (int round = 0; round < 6; ++round) {
+        const std::vector<float> x = inputs(size_t(m * k), round % 3, unsigned(round)),
+                                 y = inputs(size_t(k * n), round % 3, unsigned(round + 100));
+        std::vector<float> found(size_t(m * n)), wanted(size_t(m * n));
+        const auto host = [](auto& all, int64_t rows, int64_t cols) {
+          return host_row_major(all.data(), Dtype::f32, rows, cols);
+        };
+        copy(queue, host(x, m, k), a);
+        copy(queue, host(y, k, n), b);
+        OK(cuGraphLaunch(replay, stream));
+        copy(queue, c, host(found, m, n));
+        queue.wait();
+        gemm(1, host(x, m, k), host(y, k, n), 0, host(wanted, m, n),
+             {.device = "cpu", .numerics = Numerics::exact});
+        EXPECT_TRUE(found == wanted) << m << " x " << n << " x " << k << ", round " << round;
+      }
+      OK(cuGraphExecDestroy(replay));
+      OK(cuGraphDestroy(graph));
+    }
+  }
+  OK(cuStreamDestroy_v2(stream));
 }
 
 }  // namespace

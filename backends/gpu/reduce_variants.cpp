@@ -240,7 +240,7 @@ constexpr const char* kColumnThreads[] = {"256", "512"};
 constexpr Macro kColumnMacros[] = {{"T", kLineTypes}, {"THREADS", kColumnThreads}};
 
 /// One group a multiprocessor, each with some rows of a tile of neighbouring columns. shape.rows:
-/// how many rows are one (exact_columns.kernel.h).
+/// how many rows are one; row_stride and across: exact_columns.kernel.h.
 struct Columns : Tiling {
   explicit Columns(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
     threads = finishes_at_once(target) ? 512 : 256;
@@ -266,11 +266,13 @@ struct Columns : Tiling {
     }
     *this = fastest;
   }
-  static constexpr int64_t kMost = 256, kWidest = 128, kChunkRows = 4;
+  static constexpr int64_t kMost = 256, kWidest = 32, kChunkRows = 4;
   /// With fewer elements `exact` is faster.
   bool many() const { return shape.cols * shape.results >= 1 << 14; }
-  /// The doubles of a work-item take 2^17 chunks.
-  bool fits() const { return shape.cols / (group_rows() * splits) < 1 << 17; }
+  /// The doubles of a work-item take 2^17 chunks, 64 bits the sum of 2^31 rows.
+  bool fits() const {
+    return shape.cols / (group_rows() * splits) < 1 << 17 && shape.cols < int64_t{1} << 31;
+  }
 
  private:
   int64_t group_rows() const { return threads / divide_up(width, 4) * kChunkRows; }
@@ -280,6 +282,8 @@ struct Columns : Tiling {
     const int64_t most = std::max<int64_t>(units_of(target) / tiles, 1);
     const int64_t all = divide_up(shape.cols, shape.rows * group_rows());
     splits = int32_t(std::clamp<int64_t>(all, 1, most));
+    shape.row_stride = tiles;
+    across = (1 << 16) / (width / 4) + 1;
   }
   /// Microseconds on an H200: of the chunks that a multiprocessor takes, short runs of memory take
   /// longer; and of groups that add up what they have.

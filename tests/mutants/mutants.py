@@ -377,7 +377,7 @@ MUTANTS = [
      "backends/gpu/kernels/reduce/column_window.h", "exponent + 2u * WINDOW_BITS - 24u >=",
      "exponent + 2u * WINDOW_BITS >="),
     ("opencl_reduce_columns_part_without_its_carry", "opencl:0", "reduce",
-     "backends/gpu/kernels/reduce/column_window.h", "b->high + (long)(low >> 48)", "b->high"),
+     "backends/gpu/kernels/reduce/column_window.h", "p.high += p.low >> 32;", ""),
     ("opencl_reduce_short_half_way_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_short.kernel.h", "if (!(bits & 1UL)) bits +=", "if (bits & 1UL) bits +="),
     ("opencl_reduce_vector_far_floats_taken_for_near", "opencl:0", "reduce",

@@ -211,8 +211,9 @@ TEST(ReduceRows, ColumnsAreSharedByAllGroups) {
     EXPECT_EQ(launch_of("exact_columns", columns(1 << 22, cols)).grid[0], 132u) << cols;
     EXPECT_LE(launch_of("exact_columns", columns(2048 / cols, cols)).grid[0], 4u) << cols;
   }
-  // Tiles of at most 128 columns cover them, in groups that are on the device at once; columns of
-  // rows that don't begin at 16 bytes are those of two or four rows.
+  // Tiles of at most 32 columns cover them, in groups that are on the device at once; columns of
+  // rows that don't begin at 16 bytes are those of two or four rows. The kernel gets the number of
+  // tiles and what divides a work-item's number by the vectors of a tile's row.
   for (const auto& [rows, cols, joined] : std::vector<std::array<int64_t, 3>>{{30000, 300, 1},
                                                                               {1000, 1000, 1},
                                                                               {5000, 77, 1},
@@ -223,8 +224,11 @@ TEST(ReduceRows, ColumnsAreSharedByAllGroups) {
     const Launch launch = launch_of("exact_columns", columns(rows, cols));
     const int64_t width = launch.arguments[13].i32, splits = launch.arguments[17].i32;
     EXPECT_EQ(launch.arguments[8].i64, joined) << cols;
-    EXPECT_LE(width, joined > 1 ? 256 : 128);
+    EXPECT_LE(width, joined > 1 ? 256 : 32);
     EXPECT_EQ(launch.grid[0], divide_up(cols * joined, width) * splits);
+    EXPECT_EQ(launch.grid[0], launch.arguments[11].i64 * splits);
+    const int32_t inverse = launch.arguments[16].i32;
+    for (int32_t k = 0; k <= 512; ++k) EXPECT_EQ(k * inverse >> 16, k / (width / 4)) << width;
     EXPECT_LE(launch.grid[0], 132u);
   }
   const auto refused = [&](const trine_reduce& op) {
@@ -233,6 +237,7 @@ TEST(ReduceRows, ColumnsAreSharedByAllGroups) {
   EXPECT_EQ(refused(columns(1 << 22, 4)), "");
   EXPECT_NE(refused(columns(1 << 22, 1)), "");
   EXPECT_NE(refused(columns(int64_t{1} << 36, 4)), "") << "its doubles don't hold so many";
+  EXPECT_NE(refused(columns(int64_t{1} << 31, 4)), "") << "64 bits don't hold so many";
   trine_reduce gaps = columns(1 << 22, 4);
   gaps.input.row_stride = 5;
   EXPECT_EQ(refused(gaps), "");

@@ -19,6 +19,7 @@ set(TRINE_GPU_KERNELS
   reduce/exact_lines
   reduce/exact_short
   reduce/exact_stream
+  reduce/fold_stream
   reduce/product_stream
   reduce/exact
   reduce/exact_vector

@@ -184,7 +184,8 @@ constexpr const char* kLineThreads[] = {"256", "512", "1024"};
 constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 
 /// As few lanes a row or column as fill the device: twice as many lose a tenth, eight times as many
-/// a third.
+/// a third. But long rows have up to four times as many where the last groups would else leave a
+/// tenth of the device idle (H200, 5000 x 20000: 117 µs with 32, 103 with 128).
 struct Lines : Tiling {
   explicit Lines(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
     const Shape& s = shape;
@@ -193,10 +194,12 @@ struct Lines : Tiling {
     const int64_t wanted = power_below(filling / std::max<int64_t>(s.results, 1));
     const int64_t full = power_above(divide_up(s.cols, 16));  // sixteen elements a lane
     const int64_t least = across ? 1 : 4, most = across ? 128 : 256;
-    lanes = col_lanes = int32_t(std::min(std::clamp(wanted, least, most), full));
-    if (across) threads = std::clamp<int64_t>(32 * lanes, 256, 1024);
-    width = int32_t(threads / lanes);
-    tiles = divide_up(s.results, width);
+    take(std::min(std::clamp(wanted, least, most), full));
+    if (across) return;
+    const int64_t few = lanes, slots = 4 * units_of(target);
+    const auto thin = [&] { return 10 * tiles < 9 * divide_up(tiles, slots) * slots; };
+    while (thin() && lanes < std::min(4 * few, most) && s.cols >= 128 * lanes) take(2 * lanes);
+    if (thin()) take(few);
   }
   /// Is the device half full at least, and evenly? (On an H200 1000 x 1000 takes 3.7 µs by columns,
   /// 4.1 by rows, and 9.6 and 5.0 by `exact`; but 300 rows of 30000, three on some multiprocessors
@@ -211,6 +214,19 @@ struct Lines : Tiling {
   /// 7.0 µs, 10.1 by exact_columns).
   bool are_short() const {
     return across && shape.cols <= 64 * 128 && shape.cols * shape.results >= 1 << 14;
+  }
+  /// Rows so few and so long that a group takes one: exact_stream does that better (H200,
+  /// 300 x 30000: 12.9 µs, 16.5 by exact_lines, 14.3 by `exact`; 600 x 40000: 27.5, 32.5, 31.8).
+  bool are_few(const Target& target) const {
+    return !across && shape.cols > 2048 && shape.results * 256 <= 1400 * units_of(target);
+  }
+
+ private:
+  void take(int64_t each) {
+    lanes = col_lanes = int32_t(each);
+    if (across) threads = std::clamp<int64_t>(32 * lanes, 256, 1024);
+    width = int32_t(threads / lanes);
+    tiles = divide_up(shape.results, width);
   }
 };
 
@@ -359,23 +375,23 @@ void short_plan(const Request& request, Plan& plan) {
 // --- exact_stream: one sum of floats, or a few rows' ---------------------------------------------
 
 constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
-constexpr Macro kStreamMacros[] = {
-    {"T", std::span(kTypes).first<2>()}, {"KIND", kStreamKinds}, {"THREADS", kLineThreads}};
+constexpr Macro kStreamMacros[] = {{"T", std::span(kTypes).first<2>()},
+                                   {"KIND", kStreamKinds},
+                                   {"THREADS", std::span(kLineThreads).first<2>()}};
 
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
 
-/// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
-/// load often: at 2^21 they lose a sixth, at 2^28 they win 3 %.
+/// One group a multiprocessor: of 256 work-items, whose sums are soon one, where those load twice
+/// at most (H200, 2^20 f32: 3.8 µs, of 512 4.4). Rows that are more than that have a group each.
 Tiling stream_tiling(const Request& request) {
-  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
+  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kTwice = 2 * 256;
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false)};
   const int64_t chunk = (kind_of(op) == kSum ? 64 : 32) / trine_dtype_size(op.dtype);
   // The last group of a sum waits for the others' records, so all its groups must be resident.
   const int64_t each = std::min(units_of(request.target), kRecords) / t.shape.results;
   const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
-  const int64_t once = power_above(divide_up(shares, units));
-  t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
+  t.threads = each > 0 && shares > kTwice * units ? 512 : 256;
   // With more work-items PoCL 3.1 gives wrong sums: its default work-item loops (loopvec) don't
   // clear a group's accumulator before the fallback if one turn of a loop would do that. With its
   // plain loops (POCL_WORK_GROUP_METHOD=workitemloops) the sums are right, and Oclgrind sees no
@@ -415,6 +431,54 @@ void stream_plan(const Request& request, Plan& plan) {
   plan.macro[1] = kind_of(op) == kDot ? 2 : kind_of(op);
   plan.macro[2] = std::countr_zero(uint32_t(t.threads / 256));
   add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
+}
+
+// --- fold_stream: one minimum, maximum or place of one, or a few rows' ---------------------------
+
+constexpr const char* kFoldKinds[] = {"EXTREME", "ARG"};
+constexpr const char* kFoldThreads[] = {"512"};
+constexpr Macro kFoldMacros[] = {
+    {"T", std::span(kTypes).first<2>()}, {"KIND", kFoldKinds}, {"THREADS", kFoldThreads}};
+
+/// One group a multiprocessor, whose records find room where they stay zero between launches.
+Tiling fold_tiling(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  Tiling t{shape_of(op, false), 512};
+  const int64_t bytes = trine_dtype_size(op.dtype), words = bytes / 4 + (kind_of(op) == kArg);
+  const int64_t records = TRINE_CONTROL_BYTES / 8 / words;
+  const int64_t each = std::min(units_of(request.target), records) / t.shape.results;
+  const int64_t shares = divide_up(t.shape.cols, t.threads * 64 / bytes);
+  t.splits = int32_t(std::clamp<int64_t>(each, 1, std::max<int64_t>(shares, 1)));
+  t.tiles = t.shape.results;
+  return t;
+}
+
+const char* fold_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (!is_float(op.dtype) || (kind_of(op) != kExtreme && kind_of(op) != kArg))
+    return "fold_stream is for minima and maxima of floats and their places";
+  if (!finishes_at_once(request.target)) return "fold_stream needs NVIDIA's warps";
+  const Tiling t = fold_tiling(request);
+  if (t.shape.rows != 1 || (t.shape.cols > 1 && t.shape.col_stride != 1))
+    return "fold_stream is for neighbouring elements";
+  if (t.tiles > kMaxGroups) return "more results than one launch can have groups for";
+  return nullptr;
+}
+
+uint64_t fold_workspace(const Request& request) {
+  return records_bytes(fold_tiling(request), 0, 0);
+}
+
+void fold_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  const Tiling t = fold_tiling(request);
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op) - kExtreme;
+  add_launch(request, t, kWhole, t.tiles * t.splits, plan);
+  // More than half of a multiprocessor's, so that the next launch's groups begin when these end,
+  // and what they fetch is still in the L2 when they read it.
+  plan.launches[0].dynamic_local_bytes =
+      uint32_t(request.target.facts->local_memory_bytes / 2 + 1024);
 }
 
 // --- product_stream: one product of floats -------------------------------------------------------
@@ -547,6 +611,15 @@ constexpr Variant kVariants[] = {
          .refuses = stream_refuses,
          .workspace_bytes = stream_workspace,
          .plan = stream_plan}),
+    row({.name = "fold_stream",
+         .summary = "one minimum, maximum or place of one, or few: as exact_stream, no ticket",
+         .requirement = "minima and maxima of neighbouring floats, or places; NVIDIA's warps",
+         .default_for = "at most one result a multiprocessor",
+         .file = "reduce/fold_stream",
+         .macros = kFoldMacros,
+         .refuses = fold_refuses,
+         .workspace_bytes = fold_workspace,
+         .plan = fold_plan}),
     row({.name = "product_stream",
          .summary = "one product of floats: vectors, and the tree's lower levels within warps",
          .requirement = "one product of neighbouring floats; NVIDIA's warps",
@@ -605,19 +678,24 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
   const trine_selection none{};
   const trine_call call{sizeof call, TRINE_REDUCE, &op};
   const bool lines = op.axis != TRINE_ALL;
-  if (lines && !short_refuses({target, none, call, nullptr}))
-    wishes.add(named("exact_short"), 0, "lines so short that a work-item adds whole ones");
-  if (const Lines all(target, op); lines && (all.fill(target) || all.are_short()))
-    wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
-  if (lines && !columns_refuses({target, none, call, nullptr}) && Columns(target, op).many())
-    wishes.add(named("exact_columns"), 0, "columns: four of them a work-item");
   const Request request{target, none, call, nullptr};
-  // With more rows than multiprocessors groups come in two rounds, and `exact` is faster. Elsewhere
-  // than on NVIDIA f64 wasn't measured, and its groups of 1024 need more than 32 KB of local
-  // memory.
+  if (lines && !short_refuses(request))
+    wishes.add(named("exact_short"), 0, "lines so short that a work-item adds whole ones");
+  const Lines all(target, op);
+  if (lines && target.backend == kCuda && all.are_few(target) && !lines_refuses(request))
+    wishes.add(named("exact_stream"), 0, "long rows, few of them: a group each");
+  else if (lines && (all.fill(target) || all.are_short()))
+    wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
+  if (lines && !columns_refuses(request) && Columns(target, op).many())
+    wishes.add(named("exact_columns"), 0, "columns: four of them a work-item");
+  // Elsewhere than on NVIDIA f64 wasn't measured, and its groups of 512 need more than 32 KB of
+  // local memory.
   const bool measured = op.dtype == TRINE_F32 || target.has(TRINE_CAN_INLINE_PTX);
   if (measured && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");
+  if (target.backend == kCuda && !fold_refuses(request) &&
+      fold_tiling(request).tiles <= units_of(target))
+    wishes.add(named("fold_stream"), 0, "few extremes of neighbours, the same on every device");
   if (!product_refuses(request))
     wishes.add(named("product_stream"), 0, "one product of neighbours, by the same tree");
   wishes.add(named("exact"), 0, "exact: no special rung is for this shape");

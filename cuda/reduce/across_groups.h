@@ -14,12 +14,15 @@ DEVICE void fetch_soon(GLOBAL const void* p) {
 DEVICE uint warp_max(uint v) { return __reduce_max_sync(~0u, v); }
 DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }
 
-// x, whose origin the compiler can't see: what follows from it is computed there and not before the
-// loops around, which need the registers (without, loads come late or spill; sums of `floats` fare
-// better without).
-DEVICE int opaque(int x, const bool floats) {
-  if (floats) return x;
+// x, whose origin the compiler can't see: what it follows from is computed here, and what
+// follows from it there and not before the loops around, which need the registers.
+DEVICE int opaque(int x) {
   int y;
   asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
+DEVICE long opaque_long(long x) {
+  long y;
+  asm volatile("mov.b64 %0, %1;" : "=l"(y) : "l"(x));
   return y;
 }

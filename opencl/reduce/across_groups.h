@@ -18,8 +18,7 @@ DEVICE void fetch_soon(GLOBAL const void* p) {
 
 // x, whose origin the compiler can't see, so that it computes with x there and not before the loops
 // around, which need the registers (else loads come late or spill).
-DEVICE int opaque(int x, const bool floats) {
-  (void)floats;  // sums of them fare better in CUDA, without
+DEVICE int opaque(int x) {
 #if HAVE_PTX
   int y;
   __asm__ volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
@@ -28,6 +27,7 @@ DEVICE int opaque(int x, const bool floats) {
   return x;
 #endif
 }
+DEVICE long opaque_long(long x) { return x; }
 
 #if HAVE_WARPS
 DEVICE uint warp_max(uint v) {

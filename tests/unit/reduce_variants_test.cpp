@@ -101,7 +101,11 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 5000, 77), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 9000, 77), "exact_columns");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 1000), "exact_lines");
-  EXPECT_EQ(lines(TRINE_EACH_ROW, 300, 30000), "exact");  // three groups here, two there
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 300, 30000), "exact_stream");  // a group each
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 721, 2049), "exact_stream");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 722, 2049), "exact_lines");
+  EXPECT_EQ(chosen(h200, reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 300, 30000), kOpencl),
+            "exact");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 1000, 100000), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 30000, 300), "exact_columns");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact_stream");  // too few lines to fill the device
@@ -115,6 +119,18 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
     trine_reduce products = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096);
     products.map = map;
     EXPECT_NE(refusal("exact_lines", kCuda, h200, products), "") << map;
+  }
+}
+
+TEST(ReduceRows, LongRowsHaveMoreLanesWhereTheLastGroupsAreFew) {
+  // 528 groups are on an H200 at once. The last ones: rows too short for more, or a full device.
+  for (const auto& [rows, cols, lanes] : std::vector<std::array<int64_t, 3>>{{3000, 50000, 128},
+                                                                             {5000, 20000, 128},
+                                                                             {10000, 10000, 64},
+                                                                             {3000, 5000, 32},
+                                                                             {4096, 4096, 32}}) {
+    const auto op = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, rows, cols);
+    EXPECT_EQ(launch_of("exact_lines", op).grid[0], divide_up(rows, 256 / lanes)) << rows;
   }
 }
 
@@ -138,14 +154,15 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
   EXPECT_NE(refusal("exact_stream", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_COLUMN, TRINE_F32, 2000, 2)),
             "");
-  // As many work-items as load once each, but one group a multiprocessor; all records find room.
+  // One group a multiprocessor, small ones up to two loads a work-item; all records find room.
   for (const auto& [n, groups, threads] :
        std::vector<std::array<int64_t, 3>>{{1000, 1, 256},
                                            {4097, 2, 256},
                                            {1 << 18, 64, 256},
-                                           {1 << 20, 128, 512},
+                                           {1 << 20, 132, 256},
+                                           {1100000, 132, 512},
                                            {1 << 24, 132, 512},
-                                           {1 << 26, 132, 1024}}) {
+                                           {1 << 26, 132, 512}}) {
     const auto one = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, n);
     const Launch launch = launch_of("exact_stream", one);
     EXPECT_EQ(launch.grid[0], groups) << n;
@@ -170,6 +187,38 @@ TEST(ReduceRows, StreamSumsOfF64OnlyWhereThatWasMeasured) {
   EXPECT_EQ(chosen(nvidia, f64), "exact_stream");
   EXPECT_EQ(chosen(other, f64), "exact");
   EXPECT_EQ(chosen(other, f32), "exact_stream");
+}
+
+TEST(ReduceRows, FoldNeighboursByWarps) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  trine_reduce op = reduce_of(TRINE_ARGMIN, TRINE_ALL, TRINE_F64, 1, 1000);
+  EXPECT_EQ(refusal("fold_stream", kCuda, h200, op), "");
+  EXPECT_EQ(chosen(h200, op, kCuda), "fold_stream");
+  EXPECT_EQ(chosen(h200, op, kOpencl), "exact");
+  const Device without_warps(TRINE_DEVICE_GPU, "another", ~uint64_t{TRINE_CAN_INLINE_PTX});
+  EXPECT_NE(refusal("fold_stream", kOpencl, without_warps, op), "");
+  EXPECT_EQ(chosen(without_warps, op), "exact");
+  op.input.col_stride = 2;
+  EXPECT_NE(refusal("fold_stream", kCuda, h200, op), "");
+  for (const auto& [function, dtype] :
+       {std::pair{TRINE_MIN, TRINE_I32}, {TRINE_SUM, TRINE_F32}, {TRINE_PROD, TRINE_F32}})
+    EXPECT_NE(refusal("fold_stream", kCuda, h200, reduce_of(function, TRINE_ALL, dtype, 1, 9)), "");
+  EXPECT_EQ(chosen(h200, reduce_of(TRINE_MAX, TRINE_EACH_ROW, TRINE_F32, 133, 1 << 20), kCuda),
+            "exact");
+  // A group a multiprocessor, of a span at least, alone there; a record takes up to three words.
+  for (const auto& [dtype, n, rows, groups] :
+       std::vector<std::array<int64_t, 4>>{{TRINE_F32, 8192, 1, 1},
+                                           {TRINE_F32, 8193, 1, 2},
+                                           {TRINE_F64, 8193, 1, 3},
+                                           {TRINE_F32, 1 << 24, 1, 132},
+                                           {TRINE_F64, 1 << 24, 5, 130}}) {
+    const auto axis = rows == 1 ? TRINE_ALL : TRINE_EACH_ROW;
+    const auto one = reduce_of(TRINE_ARGMAX, axis, uint32_t(dtype), rows, n);
+    const Launch launch = launch_of("fold_stream", one);
+    EXPECT_EQ(launch.grid[0], groups) << n;
+    EXPECT_LE(groups * 24, TRINE_CONTROL_BYTES);
+    EXPECT_GT(2 * launch.dynamic_local_bytes, h200.facts.local_memory_bytes);
+  }
 }
 
 TEST(ReduceRows, ProductsOfNeighboursByWarps) {
@@ -435,7 +484,7 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
   expected.insert(expected.end(), {"exact_columns", "exact_lines", "exact_short", "exact_stream",
-                                   "product_stream", "exact", "exact_vector"});
+                                   "fold_stream", "product_stream", "exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

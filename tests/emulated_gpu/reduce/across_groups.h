@@ -13,4 +13,5 @@ DEVICE int warp_sum(int v) {
   for (int mask = 1; mask < 32; mask *= 2) v += (int)shuffle_xor((uint)v, mask);
   return v;
 }
-DEVICE int opaque(int x, const bool floats) { return x; }
+DEVICE int opaque(int x) { return x; }
+DEVICE long opaque_long(long x) { return x; }

@@ -2,49 +2,12 @@
 // add up in a double without rounding; doubles and products are cut at grid lines, and the parts
 // between the same two add up. Expansions of three doubles take both, and elements that don't fit.
 #pragma once
-#include "across_groups.h"
 #include "exact_sum_words.h"
-#include "tile.h"
+#include "share.h"
 #include "vectors.h"
 
 #define LOST 16u   // beside FLAG_…: a work-item's three doubles don't hold its share,
 #define UNCUT 32u  // or the parts that they are cut in don't hold them
-
-DEVICE int item_here() { return opaque(local_x(), FLOATS); }
-
-// The share of a group: `vectors` of 16 bytes from the boundary at `from` on, a span here and the
-// next `step` further; the last group has the elements before and after them, too.
-typedef struct Share {
-  GLOBAL const T* from;
-  GLOBAL const T* second;  // of a dot product, as far from its first element; else the same
-  long vectors, first, step;
-  int head, loose;  // elements before the vectors; before and after
-  bool magnitude, last;
-} Share;
-
-DEVICE Share share_of(GLOBAL const T* input, GLOBAL const T* second, long count, int split,
-                      int splits, int options) {
-  Share in;
-  const int head = (int)((0UL - (ulong)input / sizeof(T)) % VECTOR);
-  in.head = head < count ? head : (int)count;
-  in.from = input + in.head;
-  in.second = second + in.head;
-  in.vectors = (long)((ulong)(count - in.head) / VECTOR);
-  in.loose = (int)(count - in.vectors * VECTOR);
-  in.first = split * SPAN;
-  in.step = splits * SPAN;
-  in.magnitude = options & MAP_ABS;
-  in.last = split == splits - 1;
-  return in;
-}
-
-// Fetches the first two spans into the L2 while earlier launches end. That reads nothing yet.
-DEVICE void fetch_share(const Share* in) {
-  for (int k = 0; k < 2; ++k) {
-    const long v = in->first + k * in->step + local_x() * VECTORS;
-    if (v < in->vectors) fetch_soon((GLOBAL const Vector*)in->from + v);
-  }
-}
 
 #if KIND_DOT
 // Vectors of the second input, which may begin elsewhere between two boundaries.
@@ -55,13 +18,6 @@ DEVICE void load_second(const Share* in, long v, T* y) {
     load_vectors(in->second, v, THREADS, in->vectors, false, y);
 }
 #endif
-
-// The loose element of this work-item, which may have one.
-DEVICE bool has_loose(const Share* in) { return in->last && item_here() < in->loose; }
-DEVICE long loose_index(const Share* in) {
-  const int k = item_here() - in->head;
-  return k < 0 ? k : in->vectors * VECTOR + k;
-}
 
 // A chunk's parts are CHUNK * 2^WINDOW_BITS units of a window at most; after WINDOW_CHUNKS of them,
 // 2^51 units at most, the windows are closed.
@@ -196,6 +152,16 @@ DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
 #endif
 #endif
 
+// This work-item's first vectors, whose places are known before earlier launches end.
+DEVICE void load_first(const Share* in, T* x) {
+#pragma unroll
+  for (int k = 0; k < VECTORS; ++k) {
+    Vector one = ALL_OF((T)-0.0);
+    if (k < in->there) one = ((GLOBAL const Vector*)in->from)[in->mine + k * THREADS];
+    unpack(one, x + k * VECTOR);
+  }
+}
+
 // Adds the elements of a chunk one by one.
 DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
 #pragma unroll 1
@@ -219,7 +185,7 @@ DEVICE Expansion add_share(const Share* in, uint* flags) {
 #endif
   T x[CHUNK], next[CHUNK];
   long v = in->first + item_here();
-  load_vectors(in->from, v, THREADS, in->vectors, true, x);
+  load_first(in, x);
 #if KIND_DOT
   T y[CHUNK], next_y[CHUNK];
   load_second(in, v, y);
@@ -279,9 +245,10 @@ DEVICE double units_of(long count, int exponent) {
 }
 
 // Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
-// integers of known units; *below is the rest under the three doubles. Returns non-zero where they
+// integers of known units; *below is the rest under the three doubles. UNCUT is set where they
 // don't hold it all.
-DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
+DEVICE void group_add(Expansion* sum, double* below, LOCAL_POINTER uint* flags,
+                      LOCAL_POINTER ulong* scratch) {
   const int me = item_here(), lane = me % 32, warp = me / 32;
   const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
   const ulong all = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
@@ -307,10 +274,11 @@ DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scrat
   *sum = expansion_zero();
   *below = 0.0;
   if (top - CUT_TOP > CUT_TOP_LIMIT - CUT_TOP) lost = all;
+  if (lost) atomic_or(flags, UNCUT);
   sync();
-  if (warp > 0 || most == 0u) return lost;
+  if (warp > 0 || most == 0u) return;
   sum->hi = 0.0;
-  if (top == 0u) return lost;
+  if (top == 0u) return;
 #pragma unroll
   for (int k = 0; k < CUTS; ++k)
     part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);
@@ -332,11 +300,11 @@ DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scrat
 #else
   sum->lo = units_of(part[2], unit - 2 * CUT_BITS);
 #endif
-  return lost;
 }
 #else
-// Adds what a group's work-items hold, for the first of them; non-zero where that isn't all.
-DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
+// Adds what a group's work-items hold, for the first of them.
+DEVICE void group_add(Expansion* sum, double* below, LOCAL_POINTER uint* flags,
+                      LOCAL_POINTER ulong* scratch) {
   const int me = item_here();
   *below = 0.0;
   ulong lost = 0UL;
@@ -348,6 +316,6 @@ DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scrat
     const double x = as_double(scratch[k]);
     if (k % THREADS) lost |= expansion_add(sum, k < THREADS || x != 0 ? x : -0.0);
   }
-  return lost;
+  if (lost) atomic_or(flags, UNCUT);
 }
 #endif

@@ -50,10 +50,17 @@ DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
   return sum;
 }
 
+DEVICE void leave_record(volatile GLOBAL ulong* words, double hi, double mid, double lo) {
+  words[0] = ~as_ulong(hi);
+  words[1] = ~as_ulong(mid);
+  words[2] = ~as_ulong(lo);
+}
+
 // In the first word's place where the doubles aren't the sum: a NaN that says why.
 #define MARK(what) as_double(0x7ff8000000000000UL | (what))
 
-KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
+// Small groups leave room for the next launch's.
+KERNEL_BOUNDED(exact_stream, THREADS, 1, THREADS == 256 ? 3 : 1)
 (REDUCE_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
@@ -78,19 +85,21 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   sync();
   await_earlier_launches();
   const bool finishing = phase == FINISH || (phase == WHOLE && in.last);
+  Expansion sum = expansion_zero();
+  uint what = 0u;
+  if (phase != FINISH) sum = add_share(&in, &what);
 #pragma unroll 1
   for (int round = phase == FINISH ? 1 : 0; round < (finishing && splits > 1 ? 2 : 1); ++round) {
     const bool final = round == 1 || splits == 1;
-    Expansion sum = expansion_zero();
-    uint what = 0u;
-    if (round == 0) sum = add_share(&in, &what);
-    const int me = item_here(), index = opaque(sum_index, FLOATS), first_record = index * splits;
+    const int me = item_here(), index = opaque(sum_index), first_record = index * splits;
     const int at = group_x() - first_record;  // split
-    const bool f64 = T_DOUBLE || (opaque(options, FLOATS) & RESULT_F64);
+    const bool f64 = T_DOUBLE || (opaque(options) & RESULT_F64);
     volatile GLOBAL ulong* records =
         (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
-    if (round == 1 && me < splits) {
-      sum = take_record(records + 3 * me);
+    if (round == 1) {
+      what = 0u;
+      sum = expansion_zero();
+      if (me < splits) sum = take_record(records + 3 * me);
       if (sum.hi != sum.hi) {
         what = (uint)as_ulong(sum.hi);
         sum = expansion_zero();
@@ -98,29 +107,40 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     }
     const Expansion mine = sum;
     const bool in_words = round == 1 && what;
-    double below;
-    if (group_add(&sum, &below, scratch)) what |= UNCUT;
-    ulong bits = 0UL;
-    // The last group rounds its own sum, too, so that the instructions are there when all sums are.
-    if (me == 0 && finishing) {
-      if (as_ulong(sum.hi) == 0x8000000000000000UL)
-        bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
-      else if (!round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits) && final)
-        what |= UNCUT;
-    }
-    if (!final && below != 0.0) what |= UNCUT;
     if (what) atomic_or(flags + round, what);
+    double below;
+    group_add(&sum, &below, flags + round, scratch);
+    // The first work-item knows whether all is well, and the others needn't for the result.
+    if (me == 0 && flags[round] == 0u) {
+      ulong bits = 0UL;
+      bool done = below == 0.0;
+      // The last group rounds its own sum, too, so that the instructions are there when all are.
+      if (finishing) {
+        const bool rounded = round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits);
+        if (as_ulong(sum.hi) == 0x8000000000000000UL)
+          bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
+        else if (final)
+          done = rounded;
+      }
+      if (!done)
+        flags[round] = UNCUT;
+      else if (final)
+        store_sum(output + output_offset, index * output_stride, f64, bits);
+      else
+        leave_record(records + 3 * at, sum.hi, sum.mid, sum.lo);
+    }
     sync();
     what = flags[round];
-    if (what && !(what & FLAGS_SPECIAL)) {
+    if (what == 0u) continue;
+    ulong bits = 0UL;
+    if (!(what & FLAGS_SPECIAL)) {
       LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + me % COPIES;
       LOCAL_POINTER uint* high = low + WORDS * COPIES;
       GLOBAL ulong* words =
           (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
       words_clear(me, arena);
       if (round == 0 && (what & LOST)) {
-        const Share again =
-            share_of(from, also, cols, opaque(split, FLOATS), opaque(splits, FLOATS), options);
+        const Share again = share_of(from, also, cols, opaque(split), opaque(splits), options);
 #if USES_BINS
         LOCAL_POINTER double* bins = all_bins + me % BINNERS;
 #else
@@ -153,10 +173,8 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     if (what & FLAGS_SPECIAL) bits = result_bits(0UL, false, what, f64);
     if (me == 0 && final) store_sum(output + output_offset, index * output_stride, f64, bits);
     if (me == 0 && !final) {
-      if (what) fence();
-      records[3 * at] = ~as_ulong(what ? MARK(what) : sum.hi);
-      records[3 * at + 1] = ~as_ulong(what ? 0.0 : sum.mid);
-      records[3 * at + 2] = ~as_ulong(what ? 0.0 : sum.lo);
+      fence();
+      leave_record(records + 3 * at, MARK(what), 0.0, 0.0);
     }
   }
 }

@@ -2,6 +2,8 @@
 // and their indexes through keys, unsigned integers whose order is the design's (NaN first, -0 <
 // +0, reversed for maxima). An index goes with its key, and the lower one wins a tie.
 #pragma once
+#include "tile.h"
+
 #if T_float
 #define KEY uint
 #define BITS(x) as_uint(x)

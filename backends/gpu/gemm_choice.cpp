@@ -24,7 +24,8 @@ struct Candidate {
   int64_t tile_m, tile_n;
   double groups, full, alone, start, ends;
   double odd = 1, by_elements = odd, widened = 1;
-  int64_t depth = 1;  ///< chains take a multiple of so many steps
+  int64_t depth = 1;    ///< chains take a multiple of so many steps
+  double odd_ends = 1;  ///< how often `ends` where rows of C begin between vectors
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kI32 = 1u << TRINE_I32;
 constexpr unsigned kFour = kF32 | kI32;
@@ -53,7 +54,10 @@ constexpr Candidate candidate_of(const RoleTiles& rung, size_t value) {
       tile.odd,
       tile.by_elements,
       tile.widened,
-      !f64 && tile.down > 8 ? tile.depth : 1};
+      !f64 && tile.down > 8 ? tile.depth : 1,
+      !f64 || rung.rows(tile) * rung.cols(tile) <= 512 ? 1
+      : (tile.forms & kOddRows) != 0                   ? 1.12
+                                                       : 1.6};
 }
 /// If two are equally fast, the first is preferred: the larger tile.
 constexpr auto kCandidates = [] {
@@ -105,8 +109,10 @@ double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units,
   const double last = rest / (one.alone + (one.full - one.alone) * share);
   const double steps = (rounds * one.groups / one.full + last) *
                        static_cast<double>(divide_up(k, one.depth) * one.depth);
+  const double ends =
+      held / one.groups * one.ends * (p.element == 8 && p.c.row % 2 != 0 ? one.odd_ends : 1);
   return steps / speed * static_cast<double>(one.tile_m * one.tile_n) +
-         (one.start + held / one.groups * one.ends) * speed_of(one);
+         (one.start + ends) * speed_of(one);
 }
 
 /// Tiles of `deep` were measured for single products, up to this size of C.
@@ -191,19 +197,16 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   return p.batch >= (!f64 ? 16 * units : in_odd_runs(p) ? units : 3 * units / 2);
 }
 
-/// Is a rung with all of k in local memory the fastest for a single product of short k? On an H200
-/// it then takes 0.6 to 0.9 of the time of the tiles that stream k (f32 10183x6675x31: 191 µs
-/// instead of 250; f64 3000x3000x16: 24.6 instead of 33). Exceptions, of 36 and 20: f32
-/// 1524x1230x48 takes 1.45 times as long.
+/// Is `small`, with all of k in local memory, the fastest for a single f32 product of short k? On
+/// an H200 it then takes 0.6 to 0.9 of the time of the tiles that stream k (10183x6675x31: 191 µs
+/// instead of 250). An exception, of 36: 1524x1230x48 takes 1.45 times as long. For f64 tiles are
+/// faster.
 bool prefers_short(const Target& target, uint32_t dtype, const Problem& p) {
   constexpr int64_t kLeast = 200000;  // elements of C
   const int64_t narrow = std::min(p.m, p.n);
-  if (p.empty() || dtype == TRINE_I32 || !target.has(TRINE_CAN_INLINE_PTX) || p.batch > 1 ||
+  if (p.empty() || dtype != TRINE_F32 || !target.has(TRINE_CAN_INLINE_PTX) || p.batch > 1 ||
       tile_side_index(p) == std::size(kSides) || p.m < divide_up(kLeast, p.n))
     return false;
-  if (dtype == TRINE_F64)
-    return p.n % 2 == 0 && p.k % 2 == 0 && (narrow <= 64 || p.k <= 24) &&
-           narrow > few_columns_most(dtype);
   return narrow > 32 && (p.k < 32 || p.n % 4 != 0);
 }
 

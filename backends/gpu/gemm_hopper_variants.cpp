@@ -347,7 +347,7 @@ constexpr Variant kVariants[] = {
      .summary =
          "a group for each small product or tile, f64 on tensor cores: proven by a self-check",
      .requirement = "f64, k of at most 64; an NVIDIA GPU of compute capability 9.0 or newer",
-     .default_for = "many, f64 up to 64, and short k, on 9.0 or newer",
+     .default_for = "many, f64 up to 64, on 9.0 or newer",
      .file = "gemm/tensor_small",
      .macros = kSmallMacros,
      .entries = kTensorSmallEntries,

@@ -47,6 +47,8 @@ struct RoleTile {
   /// So many warps share the steps of a block and add up their sums: only where numerics exact lets
   /// them.
   int parts = 1;
+  /// 1: blocks have half of a unit's rows.
+  int half = 0;
 };
 
 /// RoleTile's constants, in order, as the kernels call them.
@@ -55,11 +57,11 @@ constexpr const char* kWarpConstants[] = {
     "GROUPS", "STAGES",  "DEPTH",      "MULTIPLIER_REGISTERS"};
 constexpr const char* kTensorConstants[] = {
     "DOWN_BLOCKS", "ACROSS_BLOCKS", "WARPS_DOWN",           "WARPS_ACROSS", "GROUPS",
-    "STAGES",      "STEPS",         "MULTIPLIER_REGISTERS", "PARTS"};
+    "STAGES",      "STEPS",         "MULTIPLIER_REGISTERS", "PARTS",        "HALF"};
 constexpr int RoleTile::*kRoleConstants[] = {
-    &RoleTile::down,         &RoleTile::across,    &RoleTile::warps_down,
-    &RoleTile::warps_across, &RoleTile::groups,    &RoleTile::stages,
-    &RoleTile::depth,        &RoleTile::registers, &RoleTile::parts};
+    &RoleTile::down,   &RoleTile::across, &RoleTile::warps_down, &RoleTile::warps_across,
+    &RoleTile::groups, &RoleTile::stages, &RoleTile::depth,      &RoleTile::registers,
+    &RoleTile::parts,  &RoleTile::half};
 
 // Several forms; C: chains begin at C.
 // clang-format off
@@ -67,7 +69,7 @@ constexpr unsigned kFours = kIntegers | kContinues, kWideOdd = kWidens | kOddRow
 constexpr unsigned kWideC = kWidens | kContinues, kWideOddC = kWideOdd | kContinues;
 constexpr unsigned kOddC = kOddRows | kContinues, kShared = kWidens | kNoOthers;
 // In order: name, down, across, warps_down, warps_across, groups, stages, depth, registers, forms,
-// full, alone, share_of, start, ends, odd, by_elements, widened, parts.
+// full, alone, share_of, start, ends, odd, by_elements, widened, parts, half.
 constexpr RoleTile kDeepTiles[] = {
     {"8x8",      1,  1, 2, 1, 2,  4, 128,  0, 0,          0.134, 0.102, 3, 1.24, 0.30, 1,    1},
     {"8x16",     1,  1, 2, 2, 2,  6, 64,   0, 0,          0.139, 0.135, 2, 0.51, 1.07, 0.96, 0.96},
@@ -87,20 +89,22 @@ constexpr RoleTile kWarpTiles[] = {
     {"96x96",   12,  6, 2, 2, 2,  6, 16, 208, 0,          0.915, 0.840, 2, 2.76, 5.33, 0.99, 0.99},
     {"128x256", 16,  8, 2, 4, 1,  6, 16, 232, kFours,     1.047, 1.047, 1, 2.34, 7.43, 0.94, 0.94}};
 constexpr RoleTile kTensorTiles[] = {
-    {"16x32",    1,  1, 1, 4, 2,  8, 32,   0, kWideC,     0.388, 0.350, 2, 0.91, 1.70, 0.86, 0.86, 0.52},
-    {"32x32",    1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.598, 0.598, 1, 0.00, 2.20, 0.83, 0.74},
-    {"32x32by2", 1,  2, 2, 2, 1,  6, 16,   0, kShared,    0.330, 0.330, 1, 0.50, 1.20, 1.00, 1.00, 1.00, 2},
-    {"32x64",    1,  4, 2, 2, 2,  6, 16,   0, kContinues, 0.795, 0.676, 2, 1.07, 2.63, 0.82, 0.82},
-    {"32x64by2", 1,  4, 2, 2, 1,  6, 16, 232, kShared,    0.420, 0.420, 1, 1.00, 0.80, 1.00, 1.00, 1.00, 2},
-    {"48x64",    3,  2, 1, 4, 2,  3, 32, 208, 0,          0.856, 0.756, 2, 1.71, 3.77, 0.84, 0.84},
-    {"48x96",    3,  3, 1, 4, 1,  6, 16,   0, 0,          0.735, 0.735, 1, 0.59, 3.53, 0.93, 0.93},
-    {"64x64",    1,  4, 4, 2, 1,  6, 32, 232, kWideOddC,  0.900, 0.900, 1, 0.36, 3.33, 0.93, 0.78, 0.65},
-    {"96x64",    3,  2, 2, 4, 1,  4, 32, 232, kWideOdd,   0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.97},
-    {"96x96",    3,  3, 2, 4, 1,  6, 16, 232, kOddC,      0.937, 0.937, 1, 0.80, 4.27, 0.915, 0.89},
-    {"128x56",   1,  7, 8, 1, 1,  4, 32, 232, 0,          0.914, 0.914, 1, 2.20, 4.07, 0.77, 0.77},
-    {"128x64",   2,  4, 4, 2, 1,  4, 32, 232, kWideOddC,  0.961, 0.961, 1, 0.81, 4.71, 0.90, 0.81, 0.92},
-    {"96x112",   1,  7, 6, 2, 1,  6, 16, 152, kOddRows,   0.948, 0.948, 1, 0.97, 4.56, 0.89, 0.83},
-    {"128x128",  2,  8, 4, 2, 1,  5, 16, 240, kOddC,      0.980, 0.980, 1, 0.00, 6.49, 0.94, 0.88}};
+    {"8x8",       1,  1, 1, 1, 1, 12, 64,   0, 0,          0.078, 0.078, 1, 0.26, 1.12, 1.00, 1.00, 1.00, 1, 1},
+    {"16x16",     1,  1, 1, 2, 1, 10, 64,   0, 0,          0.276, 0.276, 1, 0.60, 1.59, 0.93, 0.93},
+    {"16x32",     1,  1, 1, 4, 2,  8, 32,   0, kWideC,     0.412, 0.363, 2, 1.12, 1.84, 0.78, 0.86, 0.49},
+    {"32x32",     1,  2, 2, 2, 2, 12, 32, 208, kOddRows,   0.590, 0.590, 1, 0.23, 2.10, 0.77, 0.77},
+    {"32x32by2",  1,  2, 2, 2, 1,  6, 16,   0, kShared,    0.330, 0.330, 1, 0.50, 1.20, 1.00, 1.00, 1.00, 2},
+    {"32x64",     1,  4, 2, 2, 2,  6, 16,   0, kContinues, 0.783, 0.616, 2, 0.93, 2.19, 0.88, 0.82},
+    {"32x64by2",  1,  4, 2, 2, 1,  6, 16, 232, kShared,    0.420, 0.420, 1, 1.00, 0.80, 1.00, 1.00, 1.00, 2},
+    {"48x64",     3,  2, 1, 4, 2,  3, 32, 208, 0,          0.867, 0.763, 2, 1.43, 3.32, 0.99, 0.99},
+    {"48x96",     3,  3, 1, 4, 1,  6, 16,   0, 0,          0.806, 0.806, 1, 0.74, 2.51, 1.00, 1.00},
+    {"64x64",     1,  4, 4, 2, 1,  6, 32, 232, kWideOddC,  0.955, 0.955, 1, 0.50, 3.19, 1.00, 0.78, 0.61},
+    {"96x64",     3,  2, 2, 4, 1,  4, 32, 232, kShared,    0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.97},
+    {"96x64pair", 3,  4, 2, 2, 2,  4, 16, 232, 0,          0.954, 0.896, 2, 1.61, 3.82, 0.99, 0.99},
+    {"96x96",     3,  3, 2, 4, 1,  6, 16, 232, kOddC,      1.002, 1.002, 1, 0.28, 4.14, 0.95, 0.89},
+    {"128x64",    2,  4, 4, 2, 1,  4, 32, 232, kWideOddC,  0.987, 0.987, 1, 0.51, 4.60, 1.00, 0.81, 0.90},
+    {"96x112",    1,  7, 6, 2, 1,  6, 16, 152, kOddRows,   0.993, 0.993, 1, 1.08, 5.06, 0.97, 0.97},
+    {"128x128",   2,  8, 4, 2, 1,  5, 16, 240, kOddC,      1.063, 1.063, 1, 0.72, 6.56, 0.94, 0.88}};
 // clang-format on
 
 /// A rung's tiles, and the rows and columns that a unit of C has in this rung.
@@ -110,7 +114,7 @@ struct RoleTiles {
   int64_t unit_rows, unit_cols;
 
   constexpr int64_t rows(const RoleTile& tile) const {
-    return unit_rows * tile.down * tile.warps_down;
+    return unit_rows * tile.down * tile.warps_down / (tile.half + 1);
   }
   constexpr int64_t cols(const RoleTile& tile) const {
     return unit_cols * tile.across * tile.warps_across;

@@ -152,7 +152,8 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {6}, 128, 32, 256, 1},
       {"deep", {0}, 8, 8, 192, 1},
       {"deep", {3}, 32, 32, 256, 1},
-      {"tensor_specialized", {0}, 16, 32, 256, 1},
+      {"tensor_specialized", {0}, 8, 8, 160, 1},
+      {"tensor_specialized", {tensor_tile("16x32")}, 16, 32, 256, 1},
       {"tensor_specialized", {tensor_tile("96x112")}, 96, 112, 512, 1},
       {"tensor_specialized", {tensor_tile("128x128")}, 128, 128, 384, 1},
   };
@@ -642,16 +643,18 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {4096, "128x256"}, {8192, "128x256"}, {16384, "128x256"}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, kWarpRung, tile);
   const std::pair<int64_t, const char*> doubles[] = {
-      {64, "16x32"},     {256, "16x32"},    {319, "32x32"},    {320, "32x32"},    {352, "32x32"},
-      {383, "32x64"},    {384, "32x64"},    {432, "32x64"},    {448, "32x64"},    {512, "32x64"},
-      {576, "48x64"},    {639, "64x64"},    {640, "64x64"},    {704, "64x64"},    {768, "48x96"},
-      {831, "96x64"},    {832, "96x64"},    {895, "128x64"},   {896, "128x56"},   {960, "128x64"},
-      {1023, "128x64"},  {1024, "128x64"},  {1025, "96x96"},   {1088, "96x112"},  {1151, "96x112"},
-      {1152, "96x112"},  {1280, "128x56"},  {1344, "128x56"},  {1408, "128x128"}, {1472, "96x96"},
-      {1536, "96x96"},   {1600, "96x112"},  {1792, "128x64"},  {1856, "128x56"},  {2047, "128x128"},
-      {2048, "128x128"}, {2049, "96x96"},   {3000, "128x64"},  {3001, "64x64"},   {3328, "96x112"},
-      {3392, "128x64"},  {3584, "128x128"}, {3840, "128x128"}, {4095, "128x128"}, {4096, "128x128"},
-      {4097, "128x128"}, {8192, "128x128"}};
+      {64, "8x8"},        {256, "16x32"},    {319, "32x32"},    {320, "32x32"},
+      {352, "32x32"},     {383, "32x64"},    {384, "32x64"},    {432, "32x64"},
+      {448, "32x64"},     {512, "32x64"},    {576, "48x64"},    {639, "64x64"},
+      {640, "64x64"},     {704, "64x64"},    {768, "48x96"},    {831, "96x64pair"},
+      {832, "96x64pair"}, {895, "128x64"},   {896, "128x64"},   {960, "128x64"},
+      {1023, "128x64"},   {1024, "128x64"},  {1025, "96x96"},   {1088, "96x112"},
+      {1151, "96x112"},   {1152, "96x112"},  {1280, "128x128"}, {1344, "128x128"},
+      {1408, "128x128"},  {1472, "96x96"},   {1536, "96x96"},   {1600, "96x112"},
+      {1792, "128x64"},   {1856, "128x128"}, {2047, "128x128"}, {2048, "128x128"},
+      {2049, "96x96"},    {3001, "64x64"},   {3328, "96x112"},  {3392, "128x64"},
+      {3584, "128x128"},  {3840, "128x128"}, {4095, "128x128"}, {4096, "128x128"},
+      {8192, "128x128"}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, kTensorRung, tile);
   for (const int64_t n : {256, 512, 1024, 1536, 3000}) prefers(TRINE_I32, n, kWarpRung, "64x128");
   for (const int64_t n : {2048, 4096, 8192}) prefers(TRINE_I32, n, kWarpRung, "128x256");
@@ -692,11 +695,20 @@ TEST(GemmRows, PreferWhatSuitsTheLengthOfTheChains) {
   EXPECT_EQ(first(TRINE_F32, 11830, 6800, 52), "warp_specialized") << "rows are vectors";
   EXPECT_EQ(first(TRINE_F32, 50000, 32, 32), "warp_specialized") << "a narrow C";
   EXPECT_EQ(first(TRINE_F32, 400, 400, 16), "warp_specialized") << "a small C";
-  EXPECT_EQ(first(TRINE_F64, 50000, 32, 32), "tensor_small");
-  EXPECT_EQ(first(TRINE_F64, 3000, 3000, 16), "tensor_small");
-  EXPECT_EQ(first(TRINE_F64, 4096, 4096, 64), "tensor_specialized");
-  EXPECT_EQ(first(TRINE_F64, 8456, 223, 24), "tensor_specialized") << "odd rows";
+  for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{50000, 32, 32},
+                                {3000, 3000, 16},
+                                {4096, 4096, 64},
+                                {8456, 223, 24}})
+    EXPECT_EQ(first(TRINE_F64, m, n, k), "tensor_specialized") << m;
   EXPECT_NE(first(TRINE_I32, 10183, 6675, 31), "small");
+  const auto tile = [&](int64_t m, int64_t n, int64_t k) {
+    return std::string_view(kTensorTileNames[size_t(
+        prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F64, m, n, k)).all[0].value)]);
+  };
+  EXPECT_EQ(tile(18, 33, 19685), "8x8");
+  EXPECT_EQ(tile(64, 64, 20000), "8x8");
+  EXPECT_EQ(tile(128, 128, 8192), "16x16");
+  EXPECT_EQ(tile(20000, 128, 128), "96x64pair");
   for (const int64_t k : {1000, 8192}) EXPECT_EQ(first(TRINE_F32, 128, 128, k), "deep") << k;
   EXPECT_EQ(first(TRINE_F32, 128, 128, 8192, 2), "warp_specialized") << "a batch wasn't measured";
   EXPECT_NE(first(TRINE_F32, 700, 700, 8192), "deep");

@@ -9,6 +9,12 @@
 // elements: 383 takes 11 µs instead of 8.
 #define THREADS COPIERS
 static_assert(!ODD_ROWS || (COPIER_REGISTERS != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
+#ifndef HALF
+#define HALF 0
+#endif
+// How often a warp's block has 8 rows; in each of its blocks.
+#define EIGHTS (EIGHTS_OF_BLOCK * DOWN_BLOCKS)
+#define EIGHTS_OF_BLOCK (HALF ? 1 : 2)
 #ifndef FUSED
 #define FUSED 0
 #define CHAINS_END 0
@@ -57,7 +63,7 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define COPY_A(loader, panel, left, u) copy_stage(loader, panel, left, TILE_M, A_BY_LANES, u)
 #define COPY_B(loader, panel, left, u) copy_stage(loader, panel, left, TILE_N, B_BY_LANES, u)
 
-#define BLOCK_M (ODD_ROWS ? 8 : 16 * DOWN_BLOCKS)
+#define BLOCK_M (ODD_ROWS ? 8 : 8 * EIGHTS)
 #define BLOCK_N (ODD_ROWS ? 8 : 8 * ACROSS_BLOCKS)
 #define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
 #define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
@@ -68,7 +74,7 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define TOTALS (CHAINS_END ? SUM_COLS : 0)
 #define SQUARES (SUM_COLS + TOTALS)
 #define ACC_COLS (SQUARES + (FUSED ? 2 + ACROSS_BLOCKS : 0))
-#define X_COUNT (STEP / 2 * DOWN_BLOCKS)
+#define X_COUNT (STEP / 4 * EIGHTS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
 // The distance from one step of k, or row or column, to the next, on average over 4 of them.
 #define A_STEP (A_BY_LANES ? 1 : PLACE(4, TILE_M) / 4)
@@ -99,8 +105,10 @@ DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const in
 DEVICE void read_fragments(FRAGMENT* x, FRAGMENT* y, const LOCAL_POINTER T* a,
                            const LOCAL_POINTER T* b) {
 #pragma unroll
-  for (int e = 0; e < X_COUNT; ++e)
-    x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 2 + e % 2) * A_APART];
+  for (int e = 0; e < X_COUNT; ++e) {
+    const int each = STEP / 4 * EIGHTS_OF_BLOCK, step = e % each / EIGHTS_OF_BLOCK * 4;
+    x[e] = a[step * A_STEP + (e / each * EIGHTS_OF_BLOCK + e % EIGHTS_OF_BLOCK) * A_APART];
+  }
 #pragma unroll
   for (int e = 0; e < Y_COUNT; ++e)
     y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
@@ -108,9 +116,10 @@ DEVICE void read_fragments(FRAGMENT* x, FRAGMENT* y, const LOCAL_POINTER T* a,
 
 DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const FRAGMENT* x_read,
                                const FRAGMENT* y_read) {
-  CHAIN x[X_COUNT], y[Y_COUNT];
+  CHAIN x[STEP / 2 * DOWN_BLOCKS], y[Y_COUNT];
 #pragma unroll
-  for (int e = 0; e < X_COUNT; ++e) x[e] = x_read[e];
+  for (int e = 0; e < STEP / 2 * DOWN_BLOCKS; ++e)
+    x[e] = !HALF ? x_read[e] : e % 2 == 0 ? x_read[e / 2] : 0;
 #pragma unroll
   for (int e = 0; e < Y_COUNT; ++e) y[e] = y_read[e];
 #if FUSED
@@ -221,14 +230,32 @@ static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 #if WIDTH == 4
 #include "certain_block.h"
 #else
-// Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the
-// whole tile passes through `lines`, and warps write neighbours: a store of single elements from
-// the fragments writes a part of 20 sectors, which costs 3 of 46 µs at 1023.
+// The same, near enough for comparisons in 32 bits.
+DEVICE int clip(long x) {
+  const int most = TILE_M + TILE_N;
+  return x < -most ? -most : x < most ? (int)x : most;
+}
+
+// Stores an element of C from its scaled sum.
+DEVICE void put(GLOBAL T* c, T scaled, T beta, int flags) {
+  *c = flags & ADD_C ? multiply_add(beta, *c, scaled) : scaled;
+}
+
+// Stores the block; the bounds are begin_block's. A block that is there as a whole, and replaces C,
+// is stored without a question: asking for each element took 190 clocks a vector. ODD_ROWS: where
+// vectors can't be stored, the whole tile passes through `lines`, and warps write neighbours: a
+// store of single elements from the fragments writes a part of 20 sectors, which costs 3 of 46 µs
+// at 1023.
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines,
                         int lane, T alpha, T beta, int flags) {
   const Corner at = corner_of(lane, flags);
   const bool wide = is_wide(c, c_row, 1) && at.next == 1;
+  const T factor = flags & MULTIPLY ? alpha : (T)0;
+#pragma unroll
+  for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+    for (int e = 0; e < SUM_COLS; ++e) acc[i][e] = scale(factor, acc[i][e]);
   if (ODD_ROWS && !wide) {
     const int warp = local_x() / 32, row0 = warp % WARPS_DOWN * 8, col0 = warp / WARPS_DOWN * 8;
     LOCAL_POINTER T* const own = lines + (row0 + at.row) * LINE + col0 + at.col;
@@ -237,37 +264,48 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
     for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
       for (int e = 0; e < SUM_COLS; ++e)
-        own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = (T)acc[i][e];
+        own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = acc[i][e];
     sync_multipliers();
     c -= row0 * c_row + col0;
+    const int row1 = clip(first_row + row0), row2 = clip(end_row + row0);
+    const int col1 = clip(first_col + col0), col2 = clip(end_col + col0);
 #pragma unroll 4
     for (int r = warp; r < TILE_M; r += MULTIPLIERS / 32)
 #pragma unroll
       for (int v = lane; v < TILE_N; v += 32)
-        if (r >= first_row + row0 && r < end_row + row0 && v >= first_col + col0 &&
-            v < end_col + col0)
-          finish(c + r * c_row + v, lines[r * LINE + v], alpha, beta, flags);
+        if (r >= row1 && r < row2 && v >= col1 && v < col2)
+          put(c + r * c_row + v, lines[r * LINE + v], beta, flags);
     return;
   }
   c += at.row * c_row + at.col;
+  const int row1 = clip(first_row) - at.row, row2 = clip(end_row) - at.row;
+  const int col1 = clip(first_col) - at.col, col2 = clip(end_col) - at.col;
+  const int last_row = (EIGHTS - 1) * NEXT_M;
+  const int last_col = (ACROSS_BLOCKS - 1) * NEXT_N + at.next;
+  const bool whole = row1 <= 0 && row2 > last_row && col1 <= 0 && col2 > last_col;
+  if (whole && wide && !(flags & ADD_C)) {
 #pragma unroll
-  for (int i = 0; i < DOWN_BLOCKS; ++i)
+    for (int i = 0; i < EIGHTS; ++i, c += NEXT_M * c_row)
 #pragma unroll
-    for (int e = 0; e < 4; e += 2)
+      for (int j = 0; j < ACROSS_BLOCKS; ++j)
+        *(GLOBAL VECTOR*)(c + j * NEXT_N) = pack(acc[i / 2] + 4 * j + i % 2 * 2);
+    return;
+  }
+  if (whole && !(flags & ADD_C)) {
 #pragma unroll
-      for (int j = 0; j < ACROSS_BLOCKS; ++j) {
-        const int u = (i * 2 + e / 2) * NEXT_M, v = j * NEXT_N;
-        const int left = at.col + v, right = left + at.next;
-        GLOBAL T* const to = c + u * c_row + v;
-        if (at.row + u < first_row || at.row + u >= end_row) continue;
-        const bool first = left >= first_col && left < end_col;
-        const bool second = right >= first_col && right < end_col;
-        if (wide && first && second) {
-          finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);
-        } else {
-          if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);
-          if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags);
-        }
-      }
+    for (int i = 0; i < EIGHTS; ++i, c += NEXT_M * c_row)
+#pragma unroll
+      for (int e = 0; e < 2 * ACROSS_BLOCKS; ++e)
+        c[e / 2 * NEXT_N + e % 2 * at.next] = acc[i / 2][e / 2 * 4 + i % 2 * 2 + e % 2];
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < EIGHTS; ++i, c += NEXT_M * c_row)
+#pragma unroll
+    for (int e = 0; e < 2 * ACROSS_BLOCKS; ++e) {
+      const int u = i * NEXT_M, v = e / 2 * NEXT_N + e % 2 * at.next;
+      if (u >= row1 && u < row2 && v >= col1 && v < col2)
+        put(c + v, acc[i / 2][e / 2 * 4 + i % 2 * 2 + e % 2], beta, flags);
+    }
 }
 #endif

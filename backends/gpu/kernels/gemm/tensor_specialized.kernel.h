@@ -34,10 +34,16 @@
 // ODD: the form for rows of A, B or C that are an odd number of elements apart; even ones are 0 to
 // 2.6 % faster without it.
 #define ODD_ROWS ODD
-enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH / PARTS, AHEAD = 1, COPIERS = 128 };
+// DEEP: tiles for long k, of single blocks, whose multiplying warps must wait for nothing but the
+// instruction before.
+#define DEEP (STEPS > 32)
+enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH / PARTS, AHEAD = DEEP ? 3 : 1 };
+enum { COPIERS = 128 };
 // Exact products take 8 steps at once, because their totals need the registers.
-#define STEP (WIDTH == 4 ? 8 : STEPS / 2)
-#define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
+#define STEP (WIDTH == 4 ? 8 : DEEP ? 16 : STEPS / 2)
+// HALF: a block has 8 rows, and the instruction's others are zero. It brings half of A to a
+// multiprocessor, and more of them have a tile.
+#define TILE_M (WARPS_DOWN * (HALF ? 8 : 16) * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
 // With 24 registers, the copies of odd rows by tiles up to 64x64 would spill. Even rows have 40 in
 // 32x32 alone, whose multiplying warps leave that many.

@@ -101,9 +101,7 @@ double busiest(const Candidate& one, const Problem& p, int64_t k, int64_t units,
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
   const double each = tiles / static_cast<double>(std::max<int64_t>(units, 1));
-  // Where a multiprocessor holds three groups, some get the third before all have two: 844x844x844
-  // by 48x64, 1.9 groups a multiprocessor, takes as long as 2.9 would.
-  const double held = one.groups == 3 && each > 1.55 && each <= 2 ? 3 : std::ceil(each);
+  const double held = std::ceil(each);
   const double rounds = std::floor(held / one.groups), rest = held - rounds * one.groups;
   const double share = rest > 1 ? (rest - 1) / (one.groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);

@@ -638,7 +638,7 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
   };
   const std::pair<int64_t, const char*> singles[] = {
       {256, "16x32"},    {512, "32x64"},    {600, "48x64"},    {768, "48x96"},  {800, "96x64"},
-      {844, "96x64"},    {1024, "32x128"},  {1200, "96x64"},   {1536, "96x96"}, {1600, "64x64"},
+      {844, "48x64"},    {1024, "32x128"},  {1200, "96x64"},   {1536, "96x96"}, {1600, "64x64"},
       {2047, "128x256"}, {2048, "128x256"}, {2200, "64x128"},  {3000, "64x64"}, {4095, "128x256"},
       {4096, "128x256"}, {8192, "128x256"}, {16384, "128x256"}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, kWarpRung, tile);
@@ -932,6 +932,19 @@ TEST(GemmRows, OddRowsHaveAFormOfTheirOwn) {
   // 5 stages of two panels of 128 rows: 16 elements and 4 more, or 5 where they are odd.
   EXPECT_EQ(planned("128x128", even).launches[0].dynamic_local_bytes, 5 * 2 * 128 * 20 * 8);
   EXPECT_EQ(planned("128x128", odd).launches[0].dynamic_local_bytes, 5 * 2 * 128 * 21 * 8);
+}
+
+/// 252 groups on 132 multiprocessors that hold three: no multiprocessor may take a third.
+TEST(GemmRows, GroupsAreSpreadEvenlyWhereTwoAreNeeded) {
+  const auto bytes = [](const char* tile, int64_t n) {
+    return Asked("warp_specialized", tile).launch(gemm_of(TRINE_F32, n, n, n)).dynamic_local_bytes;
+  };
+  const uint32_t own = 4 * 32 * (48 + 64 + 8) * 4, two = 233472 / 3 - 1024;
+  EXPECT_EQ(bytes("48x64", 600), own) << "one is needed";
+  EXPECT_EQ(bytes("48x64", 690), own) << "1.25 are: what the launch before leaves is enough";
+  EXPECT_EQ(bytes("48x64", 844), two);
+  EXPECT_EQ(bytes("48x64", 900), own) << "three are";
+  EXPECT_EQ(bytes("96x64", 1100), 4 * 32 * (96 + 64 + 8) * 4) << "no more than two fit";
 }
 
 /// Chains that begin at C don't have that form, so odd rows cost the tiles other shares of their

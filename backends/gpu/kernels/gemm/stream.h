@@ -34,62 +34,79 @@
 
 #include "copy.h"
 
-// One operand that is being copied.
+// One operand that is being copied. If it is `spread`, rows have the places that PLACE says, and
+// nothing is copied by vectors.
 typedef struct PanelLoader {
   const GLOBAL T* next;  // the next stage's first element
   long own;              // from there to this work-item's first
   long lane_stride, k_stride;
   int way, lanes, place;
+  bool spread;
 } PanelLoader;
+
+// The row and the step of a work-item's first copy.
+DEVICE int lane_of(int way, const int size, int u) {
+  return way == ALONG_K ? u / RUN : way == IN_VECTORS ? u % VECTORS(size) * 4 : u % LANES(size);
+}
+DEVICE int step_of(int way, const int size, int u) {
+  return way == ALONG_K ? u % RUN : u / (way == IN_VECTORS ? VECTORS(size) : LANES(size));
+}
 
 // `x` is the panel's first row, `lanes` what is left of the matrix from there.
 DEVICE PanelLoader loader_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes,
-                             const int size, int u) {
+                             const int size, int u, const bool spread) {
   PanelLoader f;
   f.next = x;
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
   f.lanes = lanes < size ? (int)lanes : size;
   const bool aligned = f.lanes % 4 == 0 && (((ulong)x | (ulong)k_stride * sizeof(T)) & 15) == 0;
-  f.way = lane_stride == 1 ? (aligned ? IN_VECTORS : ALONG_LANES)
+  f.way = lane_stride == 1 ? (aligned && !spread ? IN_VECTORS : ALONG_LANES)
           : k_stride == 1  ? ALONG_K
                            : ONE_BY_ONE;
-  int lane = u / RUN, l = u % RUN;
-  if (f.way == IN_VECTORS) lane = u % VECTORS(size) * 4, l = u / VECTORS(size);
-  if (f.way == ALONG_LANES || f.way == ONE_BY_ONE) lane = u % LANES(size), l = u / LANES(size);
+  const int lane = lane_of(f.way, size, u), l = step_of(f.way, size, u);
   f.own = lane * lane_stride + l * k_stride;
-  f.place = l * ROW(size) + lane;
+  f.spread = spread;
+  f.place = l * ROW(size) + (spread ? PLACE(lane) : lane);
   return f;
 }
 
-// Makes `rows` times `pieces` copies. Rows are `step` apart in memory, pieces a constant `gap`.
+// Makes `rows` times `pieces` copies. Rows are `step` apart in memory, pieces a constant `gap`. In
+// the panel each second row lies `to_odd` behind the one before it.
 DEVICE void copy_rows(const GLOBAL T* from, long step, const int rows, const int gap,
-                      const int pieces, LOCAL_POINTER T* to, const int to_step, const int to_gap,
-                      const bool vectors) {
+                      const int pieces, LOCAL_POINTER T* to, const int to_step, int to_odd,
+                      const int to_gap, const bool vectors) {
 #pragma unroll
   for (int r = 0; r < rows; ++r, from += step)
 #pragma unroll
-    for (int p = 0; p < pieces; ++p)
+    for (int p = 0; p < pieces; ++p) {
+      LOCAL_POINTER T* const place = to + r / 2 * 2 * to_step + r % 2 * to_odd + p * to_gap;
       if (vectors)
-        fetch_vector(to + r * to_step + p * to_gap, from + p * gap);
+        fetch_vector(place, from + p * gap);
       else
-        fetch_element(to + r * to_step + p * to_gap, from + p * gap);
+        fetch_element(place, from + p * gap);
+    }
 }
-// Copies what the matrix has of a stage: f->lanes rows, `steps` of its steps of k.
-DEVICE void copy_inside(const PanelLoader* f, LOCAL_POINTER T* panel, int steps, const int size) {
+
+// Copies what the matrix has of a stage: f->lanes rows, `steps` of its steps of k. Where the others
+// are multiplied, they become zero.
+DEVICE void copy_inside(const PanelLoader* f, LOCAL_POINTER T* panel, int steps, const int size,
+                        int u) {
   const bool along_k = f->way == ALONG_K, wide = f->way == IN_VECTORS;
   const int lanes_apart = wide ? VECTORS(size) * 4 : along_k ? COPIERS / RUN : LANES(size);
   const int steps_apart = along_k ? RUN : COPIERS / (wide ? VECTORS(size) : LANES(size));
-  const int lane0 = f->place % ROW(size), step0 = f->place / ROW(size);
+  const int lane0 = lane_of(f->way, size, u), step0 = step_of(f->way, size, u);
+  const int end = TAIL ? steps : DEPTH;
 #pragma unroll 1
   for (int lane = lane0; lane < f->lanes; lane += lanes_apart) {
     const GLOBAL T* from = f->next + lane * f->lane_stride + step0 * f->k_stride;
+    LOCAL_POINTER T* const to = panel + (f->spread ? PLACE(lane) : lane);
 #pragma unroll 1
-    for (int step = step0; step < DEPTH; step += steps_apart, from += steps_apart * f->k_stride) {
+    for (int step = step0; step < end; step += steps_apart, from += steps_apart * f->k_stride) {
       if (wide)
-        copy_vector(panel + step * ROW(size) + lane, from, step < steps);
+        copy_vector(to + step * ROW(size), from, step < steps);
       else
-        copy_element(panel + step * ROW(size) + lane, from, step < steps);
+        copy_element(to + step * ROW(size), from, step < steps);
     }
   }
 }
@@ -99,26 +116,26 @@ DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const 
   const GLOBAL T* from = f->next + f->own;
   LOCAL_POINTER T* to = panel + f->place;
   if (f->way == ONE_BY_ONE || f->lanes < size || left < DEPTH) {
-    copy_inside(f, panel, left < DEPTH ? (int)left : DEPTH, size);
+    copy_inside(f, panel, left < DEPTH ? (int)left : DEPTH, size, u);
   } else if (f->way == IN_VECTORS) {
     const int side = VECTORS(size), apart = COPIERS / side;
     copy_rows(from, apart * f->k_stride, DEPTH / apart, side * 4, size / (side * 4), to,
-              apart * ROW(size), side * 4, true);
+              apart * ROW(size), apart * ROW(size), side * 4, true);
   } else if (f->way == ALONG_LANES) {
     const int side = LANES(size), apart = COPIERS / side;
     copy_rows(from, apart * f->k_stride, DEPTH / apart, side, size / side, to, apart * ROW(size),
-              side, false);
+              apart * ROW(size), side, false);
   } else {
     const int apart = COPIERS / RUN;
     copy_rows(from, apart * f->lane_stride, size / apart, RUN, DEPTH / RUN, to, apart,
-              RUN * ROW(size), false);
+              f->spread ? PLACE(apart) : apart, RUN * ROW(size), false);
   }
   f->next += DEPTH * f->k_stride;
 }
 
 #define PANEL_A PANEL(TILE_M)
 #define PANEL_B PANEL(TILE_N)
-#define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, u)
-#define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, u)
+#define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, u, false)
+#define LOADER_B(x, lanes, u) loader_of(x, b_col, b_row, lanes, TILE_N, u, (flags & SPREAD) != 0)
 #define COPY_A(loader, panel, left, u) copy_stage(loader, panel, left, TILE_M, u)
 #define COPY_B(loader, panel, left, u) copy_stage(loader, panel, left, TILE_N, u)

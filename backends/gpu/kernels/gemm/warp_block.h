@@ -10,6 +10,15 @@
 
 #define RUN_OF(count) ((count) % WIDTH == 0 ? WIDTH : 2)
 
+// flags: C can't be stored by vectors. Then columns that lie side by side in a panel of B are 8
+// apart in C, so that 8 work-items write neighbours: 5276x1971x84 took 75 µs, when each wrote its
+// 4 neighbours, of which 21 were stores; aligned rows take 57.
+#define SPREAD 8
+// Column `lane` is at PLACE(lane) of the panel then.
+#define PLACE(lane) PLACE_OF_RUN(lane, RUN_OF(BREADTH))
+#define PLACE_OF_RUN(lane, run) \
+  ((lane) / (8 * (run)) * (8 * (run)) + (lane) % 8 * (run) + (lane) % (8 * (run)) / 8)
+
 #define BLOCK_M (4 * HEIGHT)
 #define BLOCK_N (8 * BREADTH)
 #define STEP 1
@@ -58,67 +67,61 @@ DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE
 // which slows the multiply-adds (4096: by 6 %).
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[HEIGHT][BREADTH], int lane, int flags) {
-  const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH);
-  const int row = DOWN(lane) * high, col = ACROSS(lane) * wide;
+  const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH), next = flags & SPREAD ? 8 : 1;
+  const int row = DOWN(lane) * high, col = ACROSS(lane) * (flags & SPREAD ? 1 : wide);
   const int row0 = clip(first_row), row1 = clip(end_row);
   const int col0 = clip(first_col), col1 = clip(end_col);
 #pragma unroll
   for (int i = 0; i < HEIGHT; ++i)
 #pragma unroll
     for (int j = 0; j < BREADTH; ++j) {
-      const int u = i / high * 4 * high + i % high + row, v = j / wide * 8 * wide + j % wide + col;
+      const int u = i / high * 4 * high + i % high + row;
+      const int v = j / wide * 8 * wide + j % wide * next + col;
       if (u >= row0 && u < row1 && v >= col0 && v < col1) acc[i][j] = c[u * c_row + v];
     }
 }
 
-// Stores the block; the bounds are begin_block's. Vectors go straight to memory. Where C isn't
-// aligned, 4 rows at a time pass through `lines`, so that each store writes neighbours; else it
-// writes a part of 16 sectors, which costs 5 % at 2047. The values that pass are scaled already:
-// the sums themselves would have to lie in registers as the stores want them, which slows the
-// multiply-adds. Small blocks gain nothing by it.
-#define LINES (BY_LINES ? 4 * 8 * BREADTH : 1)
+// Stores the rows row0 … row1 - 1 and columns col0 … col1 - 1 of a lane's sums, counted from `c`,
+// the place of its first, from which columns lie `next` apart; by vectors, if `next` is 0. `flags`
+// are a constant, so that the text is short: groups that start and end often wait for instructions.
+DEVICE void store_sums(GLOBAL T* c, long c_row, int row0, int row1, int col0, int col1,
+                       T acc[HEIGHT][BREADTH], T alpha, T beta, int next, const int flags) {
+  const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH);
+#pragma unroll
+  for (int i = 0; i < HEIGHT; ++i) {
+    const int u = i / high * 4 * high + i % high;
+#pragma unroll
+    for (int j = 0; j < BREADTH; j += next ? 1 : wide) {
+      const int v = j / wide * 8 * wide + j % wide * next;
+      if (u < row0 || u >= row1 || v < col0 || v >= col1) continue;
+      if (next)
+        finish(c + u * c_row + v, acc[i][j], alpha, beta, flags);
+      else
+        finish_vector(c + u * c_row + v, acc[i] + j, alpha, beta, flags);
+    }
+  }
+}
+
+// Stores the block; the bounds are begin_block's. Without a product, its sums are 0 and their
+// factor is 1.
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[HEIGHT][BREADTH], LOCAL_POINTER T* lines, int lane,
                         T alpha, T beta, int flags) {
-  const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH), across = 8 * BREADTH;
-  const int row = DOWN(lane) * high, col = ACROSS(lane) * wide;
-  if (wide == WIDTH && is_wide(c, c_row, 1) && first_row <= 0 && end_row >= 4 * HEIGHT &&
-      first_col <= 0 && end_col >= across) {
-    c += row * c_row + col;
-#pragma unroll
-    for (int i = 0; i < HEIGHT; ++i)
-#pragma unroll
-      for (int j = 0; j < BREADTH; j += WIDTH)
-        finish_vector(c + (i / high * 4 * high + i % high) * c_row + j * 8, acc[i] + j, alpha, beta,
-                      flags);
-    return;
+  const int wide = RUN_OF(BREADTH), next = wide == WIDTH || flags & SPREAD ? 8 : 1;
+  const int row = DOWN(lane) * RUN_OF(HEIGHT), col = ACROSS(lane) * (flags & SPREAD ? 1 : wide);
+  const T factor = flags & MULTIPLY ? alpha : 1;
+#define STORE_SUMS(next, flags)                                                        \
+  store_sums(c + row * c_row + col, c_row, clip(first_row) - row, clip(end_row) - row, \
+             clip(first_col) - col, clip(end_col) - col, acc, factor, beta, next, flags)
+  if (wide == WIDTH && !(flags & SPREAD)) {
+    if (flags & ADD_C)
+      STORE_SUMS(0, MULTIPLY | ADD_C);
+    else
+      STORE_SUMS(0, MULTIPLY);
+  } else if (flags & ADD_C) {
+    STORE_SUMS(next, MULTIPLY | ADD_C);
+  } else {
+    STORE_SUMS(next, MULTIPLY);
   }
-  const int row0 = clip(first_row), row1 = clip(end_row);
-  const int col0 = clip(first_col), col1 = clip(end_col);
-#pragma unroll
-  for (int i = 0; i < HEIGHT; ++i) {
-    const int first = i / high * 4 * high + i % high;  // of the 4 rows, `high` apart
-    if (BY_LINES) {
-#pragma unroll
-      for (int j = 0; j < BREADTH; ++j)
-        lines[DOWN(lane) * across + j / wide * 8 * wide + col + j % wide] =
-            flags & MULTIPLY ? scale(alpha, acc[i][j]) : (T)0;
-      sync_warp();
-#pragma unroll
-      for (int e = lane; e < 4 * across; e += 32) {
-        const int u = first + e / across * high, v = e % across;
-        if (u < row0 || u >= row1 || v < col0 || v >= col1) continue;
-        GLOBAL T* const to = c + u * c_row + v;
-        *to = flags & ADD_C ? multiply_add(beta, *to, lines[e]) : lines[e];
-      }
-      sync_warp();
-    } else {
-#pragma unroll
-      for (int j = 0; j < BREADTH; ++j) {
-        const int u = first + row, v = j / wide * 8 * wide + col + j % wide;
-        if (u >= row0 && u < row1 && v >= col0 && v < col1)
-          finish(c + u * c_row + v, acc[i][j], alpha, beta, flags);
-      }
-    }
-  }
+#undef STORE_SUMS
 }

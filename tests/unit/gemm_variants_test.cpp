@@ -191,10 +191,10 @@ TEST(GemmRows, TilesAreWhatTheirNamesSay) {
       const std::string name = tile.values[value];
       const size_t x = name.find('x');
       const int64_t m = std::stoi(name), n = std::stoi(name.substr(x + 1));
-      // Only exact products have tiles whose steps are shared by warps.
-      const bool shared = name.find("by") != std::string::npos;
-      trine_gemm op = gemm_of(shared ? uint32_t{TRINE_F32} : dtype, 20011, 30011, 5, 3);
-      if (shared) op.numerics = TRINE_EXACT;
+      // Some tiles are for exact products alone.
+      const bool exact = dtype == TRINE_F64 && (kTensorTiles[size_t(value)].forms & kNoOthers) != 0;
+      trine_gemm op = gemm_of(exact ? uint32_t{TRINE_F32} : dtype, 20011, 30011, 5, 3);
+      if (exact) op.numerics = TRINE_EXACT;
       const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
       EXPECT_EQ(Asked(TRINE_GEMM, rung, {value}).launch(op).grid[0],
                 tiles(20011, m) * tiles(30011, n) * 3)

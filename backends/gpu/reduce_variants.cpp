@@ -375,16 +375,19 @@ void short_plan(const Request& request, Plan& plan) {
 // --- exact_stream: one sum of floats, or a few rows' ---------------------------------------------
 
 constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
-constexpr Macro kStreamMacros[] = {{"T", std::span(kTypes).first<2>()},
-                                   {"KIND", kStreamKinds},
-                                   {"THREADS", std::span(kLineThreads).first<2>()}};
+constexpr Macro kStreamMacros[] = {
+    {"T", std::span(kTypes).first<2>()}, {"KIND", kStreamKinds}, {"THREADS", kLineThreads}};
 
-bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
+bool stream_exists(const int* macro) {
+  const bool sum = macro[1] == 0, dot = macro[1] == 2;
+  return sum ? macro[2] < 2 : macro[0] == kFloat || !dot;
+}
 
 /// One group a multiprocessor: of 256 work-items, whose sums are soon one, where those load twice
-/// at most (H200, 2^20 f32: 3.8 µs, of 512 4.4). Rows that are more than that have a group each.
+/// at most (H200, 2^20 f32: 3.8 µs, of 512 4.4); squares and products have 1024 where those load
+/// often (2^25: 37 µs, of 512 42). Rows that are more than that have a group each.
 Tiling stream_tiling(const Request& request) {
-  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kTwice = 2 * 256;
+  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kTwice = 2 * 256, kOften = 15 * 1024;
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false)};
   const int64_t chunk = (kind_of(op) == kSum ? 64 : 32) / trine_dtype_size(op.dtype);
@@ -392,6 +395,7 @@ Tiling stream_tiling(const Request& request) {
   const int64_t each = std::min(units_of(request.target), kRecords) / t.shape.results;
   const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
   t.threads = each > 0 && shares > kTwice * units ? 512 : 256;
+  if (kind_of(op) != kSum && shares >= kOften * units) t.threads = 1024;
   // With more work-items PoCL 3.1 gives wrong sums: its default work-item loops (loopvec) don't
   // clear a group's accumulator before the fallback if one turn of a loop would do that. With its
   // plain loops (POCL_WORK_GROUP_METHOD=workitemloops) the sums are right, and Oclgrind sees no
@@ -438,16 +442,15 @@ void stream_plan(const Request& request, Plan& plan) {
 constexpr const char* kFoldKinds[] = {"EXTREME", "ARG"};
 constexpr const char* kFoldThreads[] = {"512"};
 constexpr Macro kFoldMacros[] = {
-    {"T", std::span(kTypes).first<2>()}, {"KIND", kFoldKinds}, {"THREADS", kFoldThreads}};
+    {"T", kLineTypes}, {"KIND", kFoldKinds}, {"THREADS", kFoldThreads}};
 
 /// One group a multiprocessor, whose records find room where they stay zero between launches.
 Tiling fold_tiling(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false), 512};
-  const int64_t bytes = trine_dtype_size(op.dtype), words = bytes / 4 + (kind_of(op) == kArg);
-  const int64_t records = TRINE_CONTROL_BYTES / 8 / words;
+  const int64_t records = TRINE_CONTROL_BYTES / (kind_of(op) == kArg ? 16 : 8);
   const int64_t each = std::min(units_of(request.target), records) / t.shape.results;
-  const int64_t shares = divide_up(t.shape.cols, t.threads * 64 / bytes);
+  const int64_t shares = divide_up(t.shape.cols, t.threads * 16);
   t.splits = int32_t(std::clamp<int64_t>(each, 1, std::max<int64_t>(shares, 1)));
   t.tiles = t.shape.results;
   return t;
@@ -455,8 +458,8 @@ Tiling fold_tiling(const Request& request) {
 
 const char* fold_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  if (!is_float(op.dtype) || (kind_of(op) != kExtreme && kind_of(op) != kArg))
-    return "fold_stream is for minima and maxima of floats and their places";
+  if (op.dtype != TRINE_F32 || (kind_of(op) != kExtreme && kind_of(op) != kArg))
+    return "fold_stream is for minima and maxima of f32 and their places";
   if (!finishes_at_once(request.target)) return "fold_stream needs NVIDIA's warps";
   const Tiling t = fold_tiling(request);
   if (t.shape.rows != 1 || (t.shape.cols > 1 && t.shape.col_stride != 1))
@@ -472,7 +475,6 @@ uint64_t fold_workspace(const Request& request) {
 void fold_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
   const Tiling t = fold_tiling(request);
-  plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op) - kExtreme;
   add_launch(request, t, kWhole, t.tiles * t.splits, plan);
   // More than half of a multiprocessor's, so that the next launch's groups begin when these end,
@@ -604,7 +606,7 @@ constexpr Variant kVariants[] = {
     row({.name = "exact_stream",
          .summary = "one exact sum of floats, or few: the fast path alone, no ticket at its end",
          .requirement = "sums of neighbouring floats or of their squares, or of products of f32",
-         .default_for = "at most one sum a multiprocessor",
+         .default_for = "at most one sum a multiprocessor; on CUDA f32 by long rows, at most five",
          .file = "reduce/exact_stream",
          .macros = kStreamMacros,
          .exists = stream_exists,
@@ -613,8 +615,8 @@ constexpr Variant kVariants[] = {
          .plan = stream_plan}),
     row({.name = "fold_stream",
          .summary = "one minimum, maximum or place of one, or few: as exact_stream, no ticket",
-         .requirement = "minima and maxima of neighbouring floats, or places; NVIDIA's warps",
-         .default_for = "at most one result a multiprocessor",
+         .requirement = "minima and maxima of neighbouring f32, or their places; NVIDIA's warps",
+         .default_for = "f32 on CUDA, at most one result a multiprocessor",
          .file = "reduce/fold_stream",
          .macros = kFoldMacros,
          .refuses = fold_refuses,

@@ -470,7 +470,7 @@ MUTANTS = [
      "backends/gpu/kernels/reduce/fold_stream.kernel.h",
      "    fold(&f, value_of(in->from[at], options), in->head + at);\n", ""),
     ("reduce_fold_positive_nan_missed", "cpu", "test_emulated_gpu",
-     "backends/gpu/kernels/reduce/fold_stream.kernel.h", "high > (SIGNED_KEY)INFINITE || ", ""),
+     "backends/gpu/kernels/reduce/fold_stream.kernel.h", "high > (int)INFINITE || ", ""),
     ("gemm_exact_small_tile_without_bound", "cpu", "test_emulated_gpu", "backends/gpu/kernels/gemm/certain_block.h",
      "error = slack * n->rows[r]", "error = 0.5 * slack * n->rows[r]"),
     ("gemm_exact_total_of_the_last_chain", "cpu", "test_emulated_gpu", "backends/gpu/kernels/gemm/tensor_block.h",

@@ -3,17 +3,8 @@
 // they are there; the last group waits for all of them and makes them zero again. It beats `exact`
 // because that one runs some 250 instructions between the end of earlier launches and its first
 // load, and ends by a fence, a ticket and a read, one after the other. Requires: NVIDIA's warps.
-#if T_float
 typedef float4 Vector;
 #define VECTOR 4
-#define KEY_PIECES 1
-#define SIGNED_KEY int
-#else
-typedef double2 Vector;
-#define VECTOR 2
-#define KEY_PIECES 2
-#define SIGNED_KEY long
-#endif
 #define VECTORS 4
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
@@ -23,11 +14,11 @@ typedef double2 Vector;
 #include "unpack.h"
 
 #if KIND_ARG
-#define PIECES (KEY_PIECES + 2)  // of 32 bits, of a key and an index, most significant first
-#define WORDS (KEY_PIECES + 1)   // of a record: a piece of the key each, and the index
+#define PIECES 3  // of 32 bits, of a key and an index, most significant first
+#define WORDS 2   // of a record: the key and the index
 #else
-#define PIECES KEY_PIECES
-#define WORDS KEY_PIECES
+#define PIECES 1
+#define WORDS 1
 #endif
 #define WARPS (THREADS / 32)
 
@@ -35,27 +26,21 @@ typedef struct Pieces {
   uint at[PIECES];
 } Pieces;
 
-DEVICE Pieces pieces_of(ulong key, ulong index) {
+DEVICE Pieces pieces_of(KEY key, ulong index) {
   Pieces p;
-  p.at[KEY_PIECES - 1] = (uint)key;
-#if KEY_PIECES == 2
-  p.at[0] = (uint)(key >> 32);
-#endif
+  p.at[0] = key;
 #if KIND_ARG
-  p.at[KEY_PIECES] = (uint)(index >> 32);
-  p.at[KEY_PIECES + 1] = (uint)index;
+  p.at[1] = (uint)(index >> 32);
+  p.at[2] = (uint)index;
 #endif
   return p;
 }
 
 DEVICE Folded folded_of(const Pieces* p) {
   Folded f = folded_nothing();
-  f.value = p->at[KEY_PIECES - 1];
-#if KEY_PIECES == 2
-  f.value |= (ulong)p->at[0] << 32;
-#endif
+  f.value = p->at[0];
 #if KIND_ARG
-  f.index = (long)((ulong)p->at[KEY_PIECES] << 32 | p->at[KEY_PIECES + 1]);
+  f.index = (long)((ulong)p->at[1] << 32 | p->at[2]);
 #endif
   return f;
 }
@@ -107,18 +92,16 @@ DEVICE void load_first(const Share* in, T* x) {
 // signed one.
 DEVICE KEY least_of(const T* x, int options, KEY mask, KEY* bits) {
   KEY most = BITS(x[0]) & mask;
-  SIGNED_KEY high = (SIGNED_KEY)most, low = high;
+  int high = (int)most, low = high;
 #pragma unroll
   for (int k = 1; k < CHUNK; ++k) {
     const KEY one = BITS(x[k]) & mask;
     most = most > one ? most : one;
-    high = high > (SIGNED_KEY)one ? high : (SIGNED_KEY)one;
-    low = low < (SIGNED_KEY)one ? low : (SIGNED_KEY)one;
+    high = high > (int)one ? high : (int)one;
+    low = low < (int)one ? low : (int)one;
   }
-  if (high > (SIGNED_KEY)INFINITE || most > (INFINITE | SIGN)) return 0;
-  const SIGNED_KEY best = options & LARGEST      ? (high < 0 ? low : high)
-                          : (SIGNED_KEY)most < 0 ? (SIGNED_KEY)most
-                                                 : low;
+  if (high > (int)INFINITE || most > (INFINITE | SIGN)) return 0;
+  const int best = options & LARGEST ? (high < 0 ? low : high) : (int)most < 0 ? (int)most : low;
   *bits = (KEY)best;
   const KEY key = best < 0 ? ~(KEY)best : (KEY)best | SIGN;
   return options & LARGEST ? ~key : key;
@@ -131,7 +114,7 @@ DEVICE bool has_key(T x, KEY mask, KEY key, KEY bits) {
 
 // Folds this work-item's share. Its indexes ascend, so the first chunk with the smallest key has
 // the place. A warp looks for places only where one of its work-items improves on all of them:
-// `bar` is the first piece of the smallest key that the warp has seen.
+// `bar` is the smallest key that the warp has seen.
 DEVICE Folded fold_share(const Share* in, int options) {
   const KEY mask = in->magnitude ? ~SIGN : ~(KEY)0;
   Folded f = folded_nothing();
@@ -144,8 +127,8 @@ DEVICE Folded fold_share(const Share* in, int options) {
     KEY bits = 0, key = LAST_KEY;
     if (v < in->vectors) key = least_of(x, options, mask, &bits);
 #if KIND_ARG
-    const uint least = ~warp_max(~(uint)(key >> (8 * sizeof(KEY) - 32)));
-    if (least < bar || (KEY_PIECES == 2 && least == bar)) {
+    const uint least = ~warp_max(~key);
+    if (least < bar) {
       bar = least;
       if (key < f.value) {
         int place = 0;
@@ -171,10 +154,9 @@ DEVICE Folded fold_share(const Share* in, int options) {
 
 // A record's words are never zero.
 DEVICE void leave_record(volatile GLOBAL ulong* record, const Pieces* p) {
-#pragma unroll
-  for (int k = 0; k < KEY_PIECES; ++k) record[k] = (ulong)p->at[k] << 1 | 1UL;
+  record[0] = (ulong)p->at[0] << 1 | 1UL;
 #if KIND_ARG
-  record[KEY_PIECES] = (ulong)p->at[KEY_PIECES] << 33 | (ulong)p->at[KEY_PIECES + 1] << 1 | 1UL;
+  record[1] = (ulong)p->at[1] << 33 | (ulong)p->at[2] << 1 | 1UL;
 #endif
 }
 
@@ -189,12 +171,9 @@ DEVICE Pieces take_record(volatile GLOBAL ulong* record) {
       there = there && word[k] != 0UL;
     }
   } while (!there);
-  ulong key = 0UL;
 #pragma unroll
   for (int k = 0; k < WORDS; ++k) record[k] = 0UL;
-#pragma unroll
-  for (int k = 0; k < KEY_PIECES; ++k) key = key << 32 | word[k] >> 1;
-  return pieces_of(key, word[WORDS - 1] >> 1);
+  return pieces_of((uint)(word[0] >> 1), word[WORDS - 1] >> 1);
 }
 
 KERNEL_BOUNDED(fold_stream, THREADS, 1, 1)

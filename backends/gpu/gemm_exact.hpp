@@ -47,8 +47,9 @@ struct ExactSpace {
 
   /// `most_parts`: of k, whose chains go to the workspace; 0: there is one part, and elements that
   /// aren't certain are marked. `chain`: the steps after which a chain is added to others, 0: none
-  /// is.
-  explicit ExactSpace(const Request& request, int64_t most_parts = 0, int64_t chain = 0)
+  /// is. `warps` share a group's steps, and their sums are added up.
+  explicit ExactSpace(const Request& request, int64_t most_parts = 0, int64_t chain = 0,
+                      int64_t warps = 1)
       : p(request.as<trine_gemm>()),
         steps(most_parts <= 1 ? p.k : divide_up(divide_up(p.k, most_parts), 32) * 32),
         parts(most_parts <= 1 ? 1 : divide_up(p.k, steps)),
@@ -70,8 +71,10 @@ struct ExactSpace {
     squares = masks + (marks - a_bounds) / 2;
     chains = squares + (norm_parts == 1 ? 0 : 3 * kRows * blocks * norm_parts);
     end = chains + (by_chains ? parts * p.m * p.n : 0);
-    roundings = chain == 0 ? steps : std::min(steps, chain) + divide_up(steps, chain);
-    roundings += parts;
+    // A chain's first product isn't rounded, nor is the first of the sums that are added up. So one
+    // rounding is left for the ends of the interval around the sum.
+    roundings = chain == 0 ? steps : std::min(steps, chain) + divide_up(steps, chain * warps);
+    roundings += parts + warps - 1;
   }
 
   /// Writes the bounds and clears the marks.

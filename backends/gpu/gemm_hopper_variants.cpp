@@ -245,7 +245,7 @@ void tensor_plan(const Request& request, Plan& plan) {
   // As CHAIN_STEPS in tensor_specialized.kernel.h.
   const int64_t parts = tensor_parts(request), chain = is_fused(tile) ? 32 : 128;
   if (widens && is_fused(tile) && parts == 0 && !p.empty())
-    add_exact(ExactSpace(request, 0, chain));
+    add_exact(ExactSpace(request, 0, chain, tile.parts));
   else if (widens)
     plan_exact(request, plan, add_exact, parts, chain);
   else if (!p.empty())

@@ -100,13 +100,14 @@ DEVICE bool round_chain(double acc, double error, float alpha, float beta, float
 // --- A chain of pairs ----------------------------------------------------------------------------
 // `hi` begins at 1.5 base, where base is a power of two above 4 norm_i norm_j. So it stays between
 // base and 2 base, and each step adds a multiple of base 2^-52 without rounding; `lo` adds up what
-// is left of the products, each at most base 2^-53.
+// is left of the products, each at most base 2^-53, which a step returns.
 #define PAIR_BEGIN 1.5
 
-DEVICE void pair_add(double* hi, double* lo, double x, double y) {
-  const double next = fma(x, y, *hi);
-  *lo += fma(x, y, *hi - next);
+DEVICE double pair_add(double* hi, double* lo, double x, double y) {
+  const double next = fma(x, y, *hi), rest = fma(x, y, *hi - next);
+  *lo += rest;
   *hi = next;
+  return rest;
 }
 
 // A power of two above twice the norm; NaN where that is not finite.

@@ -186,19 +186,21 @@ DEVICE void read_terms(const GLOBAL T** x, const GLOBAL T** y, const Element* e,
 }
 
 // The element, by pairs with this base and error (certain.h) or else by words. Terms are read
-// while those before them are added.
+// while those before them are added. Where no product of f32
+// leaves a rest, as with integers, nothing is lost.
 DEVICE T element_of(const Team* t, const Element* e, double base, double error) {
   const GLOBAL T *x = e->x + t->lane * e->x_stride, *y = e->y + t->lane * e->y_stride;
   T x_terms[AT_ONCE], y_terms[AT_ONCE], x_next[AT_ONCE], y_next[AT_ONCE];
   read_terms(&x, &y, e, e->k - t->lane, t->size, x_terms, y_terms);
   const double begin = PAIR_BEGIN * base;
   double hi = begin, lo = 0.0;
+  ulong rests = 0UL;
   for (long left = e->k - t->lane; left > 0;) {
     left -= t->size * AT_ONCE;
     read_terms(&x, &y, e, left, t->size, x_next, y_next);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
-      pair_add(&hi, &lo, (double)x_terms[i], (double)y_terms[i]);
+      rests |= as_ulong(pair_add(&hi, &lo, (double)x_terms[i], (double)y_terms[i])) << 1;
       x_terms[i] = x_next[i], y_terms[i] = y_next[i];
     }
   }
@@ -206,6 +208,10 @@ DEVICE T element_of(const Team* t, const Element* e, double base, double error) 
   team_sums(t, &hi, &lo);
   T result;
   if (round_pair(hi, lo, error, e->alpha, e->beta, e->old, e->flags, &result)) return result;
+  double with_rests = T_DOUBLE || rests ? 1.0 : 0.0, none = 0.0;
+  team_sums(t, &with_rests, &none);
+  if (with_rests == 0.0 && round_pair(hi, lo, 0.0, e->alpha, e->beta, e->old, e->flags, &result))
+    return result;
   return element_of_words(*t, *e);
 }
 

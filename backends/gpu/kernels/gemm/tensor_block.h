@@ -15,11 +15,6 @@ static_assert(!ODD_ROWS || (COPIER_REGISTERS != 0 && WARPS_DOWN % 2 == 0 && WARP
 // How often a warp's block has 8 rows; in each of its blocks.
 #define EIGHTS (EIGHTS_OF_BLOCK * DOWN_BLOCKS)
 #define EIGHTS_OF_BLOCK (HALF ? 1 : 2)
-#ifndef FUSED
-#define FUSED 0
-#define CHAINS_END 0
-#define FRAGMENT T
-#endif
 #include "copy.h"
 #include "layout.h"
 #include "mma.h"
@@ -47,15 +42,15 @@ DEVICE void copy_stage(PanelLoader* f, LOCAL_POINTER T* panel, long left, const 
                        const bool by_lanes, int u) {
   const int steps = left < DEPTH ? (int)left : DEPTH;
   if (by_lanes)
-    copy_source(&f->source, panel, size, DEPTH, f->lanes, steps, u);
+    copy_source(&f->source, panel, size, DEPTH, PITCH(size, true), f->lanes, steps, u);
   else
-    copy_source(&f->source, panel, DEPTH, size, steps, f->lanes, u);
+    copy_source(&f->source, panel, DEPTH, size, PITCH(size, false), steps, f->lanes, u);
   f->source.from += f->stage_stride;
 }
 
 static_assert(CAN_COPY(TILE_M, DEPTH) && CAN_COPY(DEPTH, TILE_M));
 static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
-#define PANEL(size, by_lanes) ((by_lanes) ? PLACE(size, DEPTH) : PLACE(DEPTH, size))
+#define PANEL(size, by_lanes) PLACE((by_lanes) ? size : DEPTH, PITCH(size, by_lanes))
 #define PANEL_A PANEL(TILE_M, A_BY_LANES)
 #define PANEL_B PANEL(TILE_N, B_BY_LANES)
 #define LOADER_A(x, lanes, u) loader_of(x, a_row, a_col, lanes, TILE_M, A_BY_LANES, u)
@@ -68,19 +63,17 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
 #define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
 #define ACC_ROWS DOWN_BLOCKS
-// Sums; where CHAINS_END the totals of those of earlier stages; and where FUSED the squares of two
-// rows and, in the first block row, of the columns.
+// Sums and, where CHAINS_END, the totals of those of earlier stages.
 #define SUM_COLS (4 * ACROSS_BLOCKS)
 #define TOTALS (CHAINS_END ? SUM_COLS : 0)
-#define SQUARES (SUM_COLS + TOTALS)
-#define ACC_COLS (SQUARES + (FUSED ? 2 + ACROSS_BLOCKS : 0))
+#define ACC_COLS (SUM_COLS + TOTALS)
 #define X_COUNT (STEP / 4 * EIGHTS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
 // The distance from one step of k, or row or column, to the next, on average over 4 of them.
-#define A_STEP (A_BY_LANES ? 1 : PLACE(4, TILE_M) / 4)
-#define B_STEP (B_BY_LANES ? 1 : PLACE(4, TILE_N) / 4)
-#define A_APART (NEXT_M * (A_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))
-#define B_APART (NEXT_N * (B_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))
+#define A_STEP (A_BY_LANES ? 1 : PLACE(4, PITCH(TILE_M, false)) / 4)
+#define B_STEP (B_BY_LANES ? 1 : PLACE(4, PITCH(TILE_N, false)) / 4)
+#define A_APART (NEXT_M * (A_BY_LANES ? PLACE(4, PITCH(0, true)) / 4 : 1))
+#define B_APART (NEXT_N * (B_BY_LANES ? PLACE(4, PITCH(0, true)) / 4 : 1))
 #define FIRST_OF_A(x, row, lane) first_of(x, a_row, a_col, TILE_M, A_BY_LANES, row, lane)
 #define FIRST_OF_B(x, col, lane) first_of(x, b_col, b_row, TILE_N, B_BY_LANES, col, lane)
 
@@ -98,20 +91,48 @@ DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const in
   const int step = lane % 4;
   const bool odd = by_lanes ? are_odd(lane_stride, k_stride) : are_odd(k_stride, lane_stride);
   line = line_of(line + lane / 4, odd);
-  return (by_lanes ? PLACE(line, DEPTH) + step : PLACE(step, size) + line) +
+  return (by_lanes ? PLACE(line, PITCH(size, true)) + step
+                   : PLACE(step, PITCH(size, false)) + line) +
          (odd ? shift_of(x + (by_lanes ? line * lane_stride : step * k_stride)) : 0);
 }
 
+// Where FUSED, the squares of a lane's rows and columns of the block, rounded up. In f32,
+// because f64 instructions wait for the tensor cores.
+#define SQUARE_COUNT (2 * DOWN_BLOCKS + ACROSS_BLOCKS)
+#define READ_FRAGMENTS(x, y, a, b, used) read_fragments(x, y, a, b, squares, used)
+
+// At least x, which was rounded to nearest.
+DEVICE float next_above(float x) {
+  return x == 0.0f || !(x <= 0x1.fffffep127f) ? x : as_float(as_uint(x) + 1u);
+}
+DEVICE float add_square(float x, float sum) {
+#if HAVE_PTX
+  float added;
+  __asm__("fma.rp.f32 %0, %1, %1, %2;" : "=f"(added) : "f"(x), "f"(sum));
+  return added;
+#else
+  const float added = next_above(fma(x, x, sum));
+  return added == 0.0f && x != 0.0f ? 0x1p-149f : added;
+#endif
+}
+
 DEVICE void read_fragments(FRAGMENT* x, FRAGMENT* y, const LOCAL_POINTER T* a,
-                           const LOCAL_POINTER T* b) {
+                           const LOCAL_POINTER T* b, float squares[SQUARE_COUNT], bool used) {
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e) {
     const int each = STEP / 4 * EIGHTS_OF_BLOCK, step = e % each / EIGHTS_OF_BLOCK * 4;
-    x[e] = a[step * A_STEP + (e / each * EIGHTS_OF_BLOCK + e % EIGHTS_OF_BLOCK) * A_APART];
+    const int line = e / each * EIGHTS_OF_BLOCK + e % EIGHTS_OF_BLOCK;
+    const T next = a[step * A_STEP + line * A_APART];
+    if (FUSED && used) squares[line] = add_square((float)next, squares[line]);
+    x[e] = next;
   }
 #pragma unroll
-  for (int e = 0; e < Y_COUNT; ++e)
-    y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
+  for (int e = 0; e < Y_COUNT; ++e) {
+    const int line = 2 * DOWN_BLOCKS + e / (STEP / 4);
+    const T next = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
+    if (FUSED && used) squares[line] = add_square((float)next, squares[line]);
+    y[e] = next;
+  }
 }
 
 DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const FRAGMENT* x_read,
@@ -122,18 +143,6 @@ DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const FRAGMENT* x_
     x[e] = !HALF ? x_read[e] : e % 2 == 0 ? x_read[e / 2] : 0;
 #pragma unroll
   for (int e = 0; e < Y_COUNT; ++e) y[e] = y_read[e];
-#if FUSED
-#pragma unroll
-  for (int e = 0; e < X_COUNT; ++e) {
-    CHAIN* const squares = &acc[e / (STEP / 2)][SQUARES + e % 2];
-    *squares = fma(x[e], x[e], *squares);
-  }
-#pragma unroll
-  for (int e = 0; e < Y_COUNT; ++e) {
-    CHAIN* const squares = &acc[0][SQUARES + 2 + e / (STEP / 4)];
-    *squares = fma(y[e], y[e], *squares);
-  }
-#endif
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
@@ -166,33 +175,6 @@ DEVICE void sync_multipliers() {
 #endif
 }
 
-#if PARTS > 1
-// Adds up what the warps of a block have, in the first of them: true there.
-#define JOINED (ACC_COLS - TOTALS)
-DEVICE bool join_parts(CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER CHAIN* sums) {
-  const int lanes = MULTIPLIERS / PARTS, part = local_x() / lanes;
-  sums += local_x() % lanes;
-  if (part > 0)
-#pragma unroll
-    for (int i = 0; i < DOWN_BLOCKS; ++i)
-#pragma unroll
-      for (int e = 0; e < JOINED; ++e)
-        sums[(((part - 1) * DOWN_BLOCKS + i) * JOINED + e) * lanes] = acc[i][TOTALS + e];
-  sync_multipliers();
-  if (part > 0) return false;
-#pragma unroll
-  for (int p = 0; p < PARTS - 1; ++p)
-#pragma unroll
-    for (int i = 0; i < DOWN_BLOCKS; ++i)
-#pragma unroll
-      for (int e = 0; e < JOINED; ++e)
-        acc[i][TOTALS + e] += sums[((p * DOWN_BLOCKS + i) * JOINED + e) * lanes];
-  return true;
-}
-#define JOIN_PARTS \
-  join_parts(acc, (LOCAL_POINTER CHAIN*)((LOCAL_POINTER Own*)lines + MULTIPLIERS / PARTS / 32))
-#endif
-
 // A lane's rows and columns of the tile, relative to its warp's: the first one, and the distance of
 // its columns.
 typedef struct Corner {
@@ -200,7 +182,8 @@ typedef struct Corner {
 } Corner;
 
 DEVICE Corner corner_of(int lane, int flags) {
-  const int warp = local_x() / 32, row = warp % WARPS_DOWN * 8, col = warp / WARPS_DOWN * 8;
+  const int warp = local_x() / 32, row = warp % WARPS_DOWN * 8,
+            col = warp / WARPS_DOWN % WARPS_ACROSS * 8;
   Corner at;
   at.row = line_of(row + lane / 4, ODD_ROWS && (flags & ODD_A)) - row;
   at.col = line_of(col + lane % 4 * 2, ODD_ROWS && (flags & ODD_B)) - col;
@@ -227,9 +210,7 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 
 #define LINE (TILE_N + 1)
 static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
-#if WIDTH == 4
-#include "certain_block.h"
-#else
+#if WIDTH == 2
 // The same, near enough for comparisons in 32 bits.
 DEVICE int clip(long x) {
   const int most = TILE_M + TILE_N;

@@ -11,8 +11,8 @@
 // to 3 elements after its PLACE. Four rows in turn have four shifts, rows 4 apart have the same.
 // After every 4 rows 4 elements are left out, and half warps read lines that are 4 apart (line_of),
 // so they use different banks again.
-#define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
-#define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
+#define PITCH(size, by_lanes) ((by_lanes) ? DEPTH + 4 : (size) + (WIDTH == 4 ? 8 : 4))
+#define PLACE(row, pitch) ((row) * (pitch) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
 // How a work-item copies its rows of a panel that isn't whole. true: in a loop over `height` rows,
 // which the compiler can count and unroll; false: in a loop that begins at its first row.
@@ -90,14 +90,15 @@ DEVICE int asked_here(int x) {
 // Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero. `wide` and
 // `odd` are constants.
 DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const bool odd,
-                      const int height, const int width, int rows, int units, int t) {
+                      const int height, const int width, const int pitch, int rows, int units,
+                      int t) {
   const int beside = BESIDE(width, wide), count = wide ? WIDTH : 1, run = beside * count;
   const int apart = THREADS / beside, row = t / beside, first = t % beside * count;
   const long run_step = run * s->unit_stride;
   const long row_step = apart * s->row_stride - (width / run - 1) * run_step;
   const int shift = odd ? s->shift : 0, before = shift % 2;
   const GLOBAL T* from = s->from;
-  LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
+  LOCAL_POINTER T* to = panel + PLACE(row, pitch) + shift - before + first;
   if (odd) {
     // If a row begins between vectors, its last element is still to be copied. `beside` work-items
     // share the rows row, row + apart, ...: the first one copies it for the first of these rows,
@@ -105,7 +106,7 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
     // at a vector nothing is read, and a zero is stored behind their end.
     const int skip = first / count * apart;
     if (skip < height)
-      copy_element(to + PLACE(skip, width) + (width - first),
+      copy_element(to + PLACE(skip, pitch) + (width - first),
                    from + skip * s->row_stride + (width - first),
                    before != 0 && row + skip < rows && units == width);
   }
@@ -118,9 +119,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #pragma unroll
       for (int e = 0; e < width; e += run) {
         if (wide)
-          fetch_vector(to + PLACE(r, width) + e, from);
+          fetch_vector(to + PLACE(r, pitch) + e, from);
         else
-          fetch_element(to + PLACE(r, width) + e, from);
+          fetch_element(to + PLACE(r, pitch) + e, from);
         from += e + run < width ? run_step : row_step;
       }
     return;
@@ -130,14 +131,14 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   // copies above longer.
   const int left = asked_here(units) + before - first;
   const int begin = COUNTED_ROWS ? 0 : row, ahead = row - begin,
-            step = COUNTED_ROWS ? 0 : PLACE(apart, width);
+            step = COUNTED_ROWS ? 0 : PLACE(apart, pitch);
   if (wide && !odd && left < width && ends_within_vector(left % run)) {
     // Asked at each vector, as below for odd rows, it would cost even ones 15 % (n = 500).
 #pragma unroll 1
     for (int r = begin; r < height; r += apart, to += step)
 #pragma unroll 1
       for (int e = 0; e < width; e += run) {
-        copy_end(to + (COUNTED_ROWS ? PLACE(r, width) : 0) + e, from,
+        copy_end(to + (COUNTED_ROWS ? PLACE(r, pitch) : 0) + e, from,
                  r + ahead < rows ? left - e : 0);
         from += e + run < width ? run_step : row_step;
       }
@@ -154,7 +155,7 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #pragma unroll
       for (int e = 0; e < width; e += run) {
         const bool inside = r + ahead < rows && e < left;
-        LOCAL_POINTER T* const place = to + (COUNTED_ROWS ? PLACE(r, width) : 0) + e;
+        LOCAL_POINTER T* const place = to + (COUNTED_ROWS ? PLACE(r, pitch) : 0) + e;
         if (odd && inside && left - e == 1)
           copy_end(place, from, 1);
         else if (wide)
@@ -167,11 +168,11 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 }
 
 DEVICE void copy_source(const Source* s, LOCAL_POINTER T* panel, const int height, const int width,
-                        int rows, int units, int t) {
+                        const int pitch, int rows, int units, int t) {
   if (ODD_ROWS && s->odd)
-    copy_part(s, panel, true, true, height, width, rows, units, t);
+    copy_part(s, panel, true, true, height, width, pitch, rows, units, t);
   else if (s->wide)
-    copy_part(s, panel, true, false, height, width, rows, units, t);
+    copy_part(s, panel, true, false, height, width, pitch, rows, units, t);
   else
-    copy_part(s, panel, false, false, height, width, rows, units, t);
+    copy_part(s, panel, false, false, height, width, pitch, rows, units, t);
 }

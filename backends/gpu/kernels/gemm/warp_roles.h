@@ -42,16 +42,16 @@
 // Else TAKE_REGISTERS waits for ever.
 static_assert(MULTIPLIERS * MULTIPLIER_REGISTERS + COPIERS * COPIER_REGISTERS <=
               (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
-// PARTS: so many warps share the steps of a block, PART_DEPTH of a stage each. JOIN_PARTS is true
-// for the one that then has their sums.
+// PARTS: so many warps share the steps of a block, each with a stage in turn.
 #ifndef PARTS
 #define PARTS 1
 #endif
-#ifndef JOIN_PARTS
-#define JOIN_PARTS true
+static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0 && PARTS <= STAGES);
+// READ_FRAGMENTS may count what is read, if it is `used`, in SQUARE_COUNT numbers of a work-item.
+#ifndef READ_FRAGMENTS
+#define READ_FRAGMENTS(x, y, a, b, used) read_fragments(x, y, a, b)
+#define SQUARE_COUNT 1
 #endif
-#define PART_DEPTH (DEPTH / PARTS)
-static_assert(PART_DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
 // The places in A and B of the first row and column that the tile needs.
 #define TILE_OF_A (a + a_offset + (tile.batch * a_batch) + (i0 * a_row))
@@ -72,8 +72,8 @@ typedef struct Stage {
   int index;
   uint parity;
 } Stage;
-DEVICE void next_stage(Stage* stage) {
-  if (++stage->index == STAGES) stage->index = 0, stage->parity ^= 1;
+DEVICE void next_stage(Stage* stage, const int by) {
+  if ((stage->index += by) >= STAGES) stage->index -= STAGES, stage->parity ^= 1;
 }
 
 // A copying warp's work: `depth` steps of k, stage after stage.
@@ -87,7 +87,7 @@ DEVICE void copy_panels(PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* arena,
     COPY_A(a, to + stage.index * PANEL_A, left, u);
     COPY_B(b, to + STAGES * PANEL_A + stage.index * PANEL_B, left, u);
     arrive_when_copied(full + stage.index);
-    next_stage(&stage);
+    next_stage(&stage, 1);
   }
   commit_copies();
   await_copies(0);
@@ -95,50 +95,54 @@ DEVICE void copy_panels(PanelLoader* a, PanelLoader* b, LOCAL_POINTER T* arena,
 
 // A multiplying warp's work: its block += `depth` steps of k. first_a, first_b: a lane's first
 // element in a panel.
-DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], const LOCAL_POINTER T* a_panel,
-                            LOCAL_POINTER Barrier* full, int first_a, int first_b, long depth) {
+DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], float squares[SQUARE_COUNT],
+                            const LOCAL_POINTER T* a_panel, LOCAL_POINTER Barrier* full,
+                            int first_a, int first_b, long depth, int part) {
   const LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
-  const LOCAL_POINTER T* a_stage = a_panel + first_a;
-  const LOCAL_POINTER T* b_stage = b_panel + first_b;
+  const LOCAL_POINTER T* a_stage = a_panel + part * PANEL_A + first_a;
+  const LOCAL_POINTER T* b_stage = b_panel + part * PANEL_B + first_b;
   FRAGMENT x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
-  Stage stage = {0, 0};
-  if (depth > 0) {
-    wait_for(&full[0], 0);
+  Stage stage = {part, 0};
+  const long first = depth - part * DEPTH;
+  if (first > 0) {
+    wait_for(&full[part], 0);
 #pragma unroll
     for (int s = 0; s < AHEAD; ++s)
-      read_fragments(x[s], y[s], a_stage + s * STEP * A_STEP, b_stage + s * STEP * B_STEP);
+      READ_FRAGMENTS(x[s], y[s], a_stage + s * STEP * A_STEP, b_stage + s * STEP * B_STEP, true);
   }
-  long left = depth;
-  for (; TAIL ? left >= DEPTH : left > 0; left -= DEPTH)
+  long left = first;
+  for (; TAIL ? left >= DEPTH : left > 0; left -= PARTS * DEPTH)
 #pragma unroll 1
-    for (int chunk = 0; chunk < PART_DEPTH / UNROLL; ++chunk)
+    for (int chunk = 0; chunk < DEPTH / UNROLL; ++chunk)
 #pragma unroll
       for (int l = 0; l < UNROLL; l += STEP) {
         if (l == UNROLL - AHEAD * STEP) {  // all of this chunk is on its way into registers
-          if (chunk < PART_DEPTH / UNROLL - 1) {
+          if (chunk < DEPTH / UNROLL - 1) {
             a_stage += UNROLL * A_STEP;
             b_stage += UNROLL * B_STEP;
           } else {
             // Each lane arrives, because racecheck doesn't follow one lane that arrives for all.
             arrive(&full[STAGES + stage.index]);
-            next_stage(&stage);
-            if (left > DEPTH) wait_for(&full[stage.index], stage.parity);  // else nothing is used
+            next_stage(&stage, PARTS);
+            if (left > PARTS * DEPTH)
+              wait_for(&full[stage.index], stage.parity);  // else nothing is used
             a_stage = a_panel + stage.index * PANEL_A + first_a;
             b_stage = b_panel + stage.index * PANEL_B + first_b;
           }
         }
         const int next = (l + AHEAD * STEP) % UNROLL, to = next / STEP % (AHEAD + 1);
         const int now = l / STEP % (AHEAD + 1);
-        read_fragments(x[to], y[to], a_stage + next * A_STEP, b_stage + next * B_STEP);
+        READ_FRAGMENTS(x[to], y[to], a_stage + next * A_STEP, b_stage + next * B_STEP,
+                       next != 0 || chunk < DEPTH / UNROLL - 1 || left > PARTS * DEPTH);
         if (chunk == 0 && l == 0 &&
-            (CHAIN_STEPS == DEPTH || (int)(depth - left) % CHAIN_STEPS == 0))
+            (CHAIN_STEPS == DEPTH || (int)(first - left) % (CHAIN_STEPS * PARTS) == 0))
           END_CHAINS;
         multiply_fragments(acc, x[now], y[now]);
       }
 #if TAIL
 #pragma unroll 4
   for (int l = 0; l < (int)left; l += STEP) {
-    read_fragments(x[0], y[0], a_stage + l * A_STEP, b_stage + l * B_STEP);
+    READ_FRAGMENTS(x[0], y[0], a_stage + l * A_STEP, b_stage + l * B_STEP, true);
     multiply_fragments(acc, x[0], y[0]);
   }
 #endif
@@ -159,7 +163,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* ar
   if (t == 0)
     for (int s = 0; s < STAGES; ++s) {
       start_barrier(&barriers[s], COPIERS);
-      start_barrier(&barriers[STAGES + s], MULTIPLIERS);
+      start_barrier(&barriers[STAGES + s], MULTIPLIERS / PARTS);
     }
   sync();
   if (t >= MULTIPLIERS) {
@@ -174,18 +178,20 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* ar
   if (MULTIPLIER_REGISTERS) TAKE_REGISTERS(MULTIPLIER_REGISTERS);
   const int warp = t / 32, lane = t % 32;
   const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN % WARPS_ACROSS * BLOCK_N;
-  const int part = warp / (WARPS_DOWN * WARPS_ACROSS) * PART_DEPTH;
+  const int part = warp / (WARPS_DOWN * WARPS_ACROSS);
   CHAIN acc[ACC_ROWS][ACC_COLS];
 #pragma unroll
   for (int i = 0; i < ACC_ROWS; ++i)
 #pragma unroll
     for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
+  float squares[SQUARE_COUNT];
+#pragma unroll
+  for (int i = 0; i < SQUARE_COUNT; ++i) squares[i] = 0.0f;
   await_earlier_launches();
 #if CONTINUED
   if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane, flags);
 #endif
-  multiply_panels(acc, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane) + part * A_STEP,
-                  FIRST_OF_B(TILE_OF_B, col, lane) + part * B_STEP, depth);
-  if (!JOIN_PARTS) return;
+  multiply_panels(acc, squares, arena, barriers, FIRST_OF_A(TILE_OF_A, row, lane),
+                  FIRST_OF_B(TILE_OF_B, col, lane), depth, part);
   store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags MORE_OF_BLOCK);
 }

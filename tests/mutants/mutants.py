@@ -503,6 +503,8 @@ MUTANTS = [
      "open[atomic_add(count, 1u)] = (uint)(i * THREADS + t);", "to[i * DOWN * c_row] = 0.0f;"),
     ("gemm_exact_open_bits_of_another_row", "cpu", "test_emulated_gpu", "backends/gpu/kernels/gemm/open_elements.h",
      "bit / COLS_OF_LANE * 8 + l / 4", "bit / COLS_OF_LANE * 4 + l / 4"),
+    ("gemm_exact_units_too_large", "cpu", "test_emulated_gpu", "backends/gpu/kernels/gemm/open_elements.h",
+     "all.parts = 1.0 / ", "all.parts = 0x1p-30 / "),
     ("gemm_exact_last_part_reads_on", "cpu", "test_emulated_gpu", "backends/gpu/kernels/gemm/tensor_specialized.kernel.h",
      "k_all - tile.batch * k < k ? k_all - tile.batch * k : k", "k < 0 ? k_all : k"),
     ("gemm_exact_in_too_little_local_memory", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",

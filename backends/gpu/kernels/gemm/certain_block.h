@@ -4,8 +4,9 @@
 // error allows (certain.h), by the norms of its rows and columns, and computes the others at once
 // (open_elements.h).
 #pragma once
-#define BOUNDS_OF_BLOCK \
-  , const Bounds bounds, bool is_part, Operands operands, const float squares[SQUARE_COUNT]
+#define BOUNDS_OF_BLOCK                                                                      \
+  , const Bounds bounds, bool is_part, Operands operands, const float squares[SQUARE_COUNT], \
+      LOCAL_POINTER T *panels, int tile_row, int tile_col
 // The sum of a lane's row r and column q of the block.
 #define SUM_OF(acc, r, q) acc[(r) / 2][TOTALS + (q) / 2 * 4 + (r) % 2 * 2 + (q) % 2]
 // The part of a block: a lane has PAIRS pairs of neighbours, ROWS_OF_LANE x OWN_BLOCKS.
@@ -137,8 +138,8 @@ DEVICE Rounded round_usual(CHAIN sums[ROWS_OF_LANE][COLS_OF_LANE], const Known* 
 
 DEVICE Rounded round_any(CHAIN sums[ROWS_OF_LANE][COLS_OF_LANE], const GLOBAL T* c, long c_row,
                          uint inside, const Known* known, double slack,
-                         const LOCAL_POINTER Own* own, bool has_lines, int lane, T alpha, T beta,
-                         int flags) {
+                         const LOCAL_POINTER Line* rows, const LOCAL_POINTER Line* cols,
+                         bool has_lines, int lane, T alpha, T beta, int flags) {
   Rounded all;
   all.open = 0u;
 #pragma unroll
@@ -151,10 +152,9 @@ DEVICE Rounded round_any(CHAIN sums[ROWS_OF_LANE][COLS_OF_LANE], const GLOBAL T*
       double error = slack * known->rows[r] * known->cols[q];
       bool zeros = false;
       if (has_lines) {
-        const LOCAL_POINTER Line *row = own->rows + ROW_OF(r), *col = own->cols + COL_OF(q);
-        if (row->ratio * col->ratio <= 0x1p53) error = 0.0;
-        zeros =
-            sums[r][q] == 0.0 && (row->mask & col->mask) == 0UL && fabs((double)alpha) < 0x1p128;
+        const LOCAL_POINTER Line *row = rows + ROW_OF(r), *col = cols + COL_OF(q);
+        if (known->rows[r] * row->parts * (known->cols[q] * col->parts) <= 0x1p52) error = 0.0;
+        zeros = sums[r][q] == 0.0 && are_disjoint(row, col) && fabs((double)alpha) < 0x1p128;
       }
       if (!(flags & MULTIPLY) || zeros)
         *result = scaled_alone(beta, old, flags);
@@ -195,34 +195,43 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
           chains[(row + ROW_OF(r)) * bounds.width + col + COL_OF(q)] = sums[r][q];
     return;
   }
-  c += row * c_row + col;
-  operands.x += row * operands.a_row, operands.y += col * operands.b_col;
   LOCAL_POINTER Own* const own =
       (LOCAL_POINTER Own*)((LOCAL_POINTER uchar*)memory + SUMS_BYTES + SQUARES_BYTES) +
       local_x() / 32;
-  const bool plain = flags == MULTIPLY && alpha == (T)1;
+  LOCAL_POINTER Lines* const lines = (LOCAL_POINTER Lines*)panels;
+  c += row * c_row + col;
+  const bool plain = flags == MULTIPLY && alpha == (T)1 && usual;
   Rounded all;
-  bool has_lines = false;
-  if (plain && usual) all = round_usual(sums, &known, bounds.slack), all.open &= inside;
-  if (!plain || !usual || are_many(all.open)) {
-    has_lines = !usual || plain;
+  if (plain) all = round_usual(sums, &known, bounds.slack), all.open &= inside;
+  if (!plain || are_many(all.open != 0u, own)) {
+    bool has_lines = plain;
 #pragma unroll 1
     do {
       if (has_lines) {
-        if (usual) keep_norms(own, &known, lane);
-        know_lines(own, operands, clip(end_row - row), clip(end_col - col), usual, lane);
-#pragma unroll
-        for (int r = 0; r < ROWS_OF_LANE; ++r) known.rows[r] = own->rows[ROW_OF(r)].norm;
-#pragma unroll
-        for (int q = 0; q < COLS_OF_LANE; ++q) known.cols[q] = own->cols[COL_OF(q)].norm;
+        Operands tile = operands;
+        tile.x -= tile_row * tile.a_row, tile.y -= tile_col * tile.b_col;
+        const long rows = end_row + tile_row, cols = end_col + tile_col;
+        know_lines(lines, tile, rows < TILE_M ? (int)rows : TILE_M,
+                   cols < TILE_N ? (int)cols : TILE_N);
       }
-      all = round_any(sums, c, c_row, inside, &known, bounds.slack, own, has_lines, lane, alpha,
-                      beta, flags);
+      const LOCAL_POINTER Line* const of_rows = lines->of[0] + (tile_row + row);
+      const LOCAL_POINTER Line* const of_cols = lines->of[0] + (TILE_M + tile_col + col);
+      if (has_lines && !usual) {
+#pragma unroll
+        for (int r = 0; r < ROWS_OF_LANE; ++r)
+          known.rows[r] = root_above(of_rows[ROW_OF(r)].squares);
+#pragma unroll
+        for (int q = 0; q < COLS_OF_LANE; ++q)
+          known.cols[q] = root_above(of_cols[COL_OF(q)].squares);
+      }
+      all = round_any(sums, c, c_row, inside, &known, bounds.slack, of_rows, of_cols, has_lines,
+                      lane, alpha, beta, flags);
       all.open &= inside;
       if (has_lines) break;
       has_lines = true;
-    } while (are_many(all.open));
+    } while (are_many(!usual || all.open != 0u, own));
   }
+  operands.x += row * operands.a_row, operands.y += col * operands.b_col;
   const bool wide = is_wide(c, c_row, 1);
 #pragma unroll
   for (int r = 0; r < ROWS_OF_LANE; ++r) {

@@ -60,7 +60,7 @@ enum { COPIERS = 128 };
   ,                                                                                             \
       operands_of(TILE_OF_A + row * a_row, TILE_OF_B + col * b_col, a_row, a_col, b_row, b_col, \
                   depth),                                                                       \
-      squares
+      squares, arena, row, col
 #else
 #define FUSED 0
 #define OPERANDS_OF_BLOCK

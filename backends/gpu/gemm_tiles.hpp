@@ -99,7 +99,8 @@ constexpr RoleTile kTensorTiles[] = {
     {"32x64by2",  1,  4, 2, 2, 1,  8, 16, 232, kShared,    0.570, 0.570, 1, 0.80, 1.50, 1.00, 1.00, 1.00, 2},
     {"48x64",     3,  2, 1, 4, 2,  3, 32, 208, 0,          0.867, 0.763, 2, 1.43, 3.32, 0.99, 0.99},
     {"48x96",     3,  3, 1, 4, 1,  6, 16,   0, 0,          0.806, 0.806, 1, 0.74, 2.51, 1.00, 1.00},
-    {"64x64",     1,  4, 4, 2, 1,  6, 32, 232, kWideOddC,  0.955, 0.955, 1, 0.50, 3.19, 1.00, 0.78, 0.61},
+    {"64x64",     1,  4, 4, 2, 1,  6, 32, 232, kOddC,      0.955, 0.955, 1, 0.50, 3.19, 1.00, 0.78},
+    {"96x48",     1,  3, 6, 2, 1,  6, 16, 160, kShared,    0.720, 0.720, 1, 0.50, 3.00, 0.93, 0.93},
     {"96x64",     3,  2, 2, 4, 1,  4, 32, 232, kShared,    0.919, 0.919, 1, 0.50, 4.08, 0.89, 0.79, 0.97},
     {"96x64pair", 3,  4, 2, 2, 2,  4, 16, 232, 0,          0.954, 0.896, 2, 1.61, 3.82, 0.99, 0.99},
     {"96x96",     3,  3, 2, 4, 1,  6, 16, 232, kOddC,      1.002, 1.002, 1, 0.28, 4.14, 0.95, 0.89},
@@ -123,7 +124,7 @@ struct RoleTiles {
 };
 /// The elements of the largest tile of `tensor_specialized` whose groups finish exact products
 /// themselves, as FUSED in tensor_specialized.kernel.h.
-constexpr int64_t kFusedTile = 4096;
+constexpr int64_t kFusedTile = 4608;
 /// A lane's element stands for 4 x 8 of its warp's; a unit of tensor cores is 16 x 8.
 constexpr RoleTiles kWarpRung{"warp_specialized", kWarpTiles, 4, 8};
 constexpr RoleTiles kDeepRung{"deep", kDeepTiles, 4, 8};

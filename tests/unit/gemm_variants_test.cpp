@@ -191,8 +191,7 @@ TEST(GemmRows, TilesAreWhatTheirNamesSay) {
       const std::string name = tile.values[value];
       const size_t x = name.find('x');
       const int64_t m = std::stoi(name), n = std::stoi(name.substr(x + 1));
-      // Some tiles are for exact products alone.
-      const bool exact = dtype == TRINE_F64 && (kTensorTiles[size_t(value)].forms & kNoOthers) != 0;
+      const bool exact = rung[0] == 't' && (kTensorTiles[size_t(value)].forms & kNoOthers) != 0;
       trine_gemm op = gemm_of(exact ? uint32_t{TRINE_F32} : dtype, 20011, 30011, 5, 3);
       if (exact) op.numerics = TRINE_EXACT;
       const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
@@ -1060,8 +1059,8 @@ TEST(GemmRows, ExactProductsOfF32GoByTilesOfTheirOwn) {
                                    {320, "32x32by2"},
                                    {384, "32x64by2"},
                                    {512, "32x64by2"},
-                                   {640, "64x64"},
-                                   {768, "96x64"},
+                                   {640, "96x48"},
+                                   {768, "96x48"},
                                    {1024, "128x64"},
                                    {1280, "auto"}}) {
     trine_gemm op = gemm_of(TRINE_F32, n, n, n);

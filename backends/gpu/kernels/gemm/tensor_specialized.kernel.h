@@ -54,7 +54,7 @@ enum { COPIERS = 128 };
 // Exact products by small tiles are one launch: warps add up the squares of their rows and columns
 // as well, and finish all elements (certain_block.h). Large tiles have launches beside them, and
 // mark what isn't certain (marked_block.h).
-#if WIDTH == 4 && 128 * WARPS_DOWN * DOWN_BLOCKS * WARPS_ACROSS * ACROSS_BLOCKS <= 4096
+#if WIDTH == 4 && 128 * WARPS_DOWN * DOWN_BLOCKS * WARPS_ACROSS * ACROSS_BLOCKS <= 4608
 #define FUSED 1
 #define OPERANDS_OF_BLOCK                                                                       \
   ,                                                                                             \

@@ -620,8 +620,8 @@ TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
     names.push_back(wishes.all[i].variant->name + std::to_string(wishes.all[i].value));
   EXPECT_EQ(names,
             (std::vector<std::string>{
-                "warp_specialized11", "warp_specialized7", "warp_specialized9", "warp_specialized8",
-                "warp_specialized5", "warp_specialized3", "warp_specialized10", "warp_specialized6",
+                "warp_specialized11", "warp_specialized7", "warp_specialized9", "warp_specialized5",
+                "warp_specialized10", "warp_specialized3", "warp_specialized8", "warp_specialized6",
                 "warp_specialized4", "register_tile1", "warp_specialized2", "register_tile0",
                 "warp_specialized1", "warp_specialized0", "naive0"}));
 }
@@ -637,7 +637,7 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
   };
   const std::pair<int64_t, const char*> singles[] = {
       {256, "16x32"},    {512, "32x64"},    {600, "48x64"},    {768, "48x96"},  {800, "96x64"},
-      {844, "48x64"},    {1024, "32x128"},  {1200, "96x64"},   {1536, "96x96"}, {1600, "64x64"},
+      {844, "48x64"},    {1024, "64x128"},  {1200, "96x64"},   {1536, "96x96"}, {1600, "64x64"},
       {2047, "128x256"}, {2048, "128x256"}, {2200, "64x128"},  {3000, "64x64"}, {4095, "128x256"},
       {4096, "128x256"}, {8192, "128x256"}, {16384, "128x256"}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, kWarpRung, tile);

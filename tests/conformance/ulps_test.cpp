@@ -1,6 +1,7 @@
 // The largest error of products over graded classes of values, in units of the last place: an exact
 // product's is half of one. The errors of the others are recorded as properties of the test
-// (--gtest_output=xml), those of vendors too where their packs are loaded.
+// (--gtest_output=xml), those of rungs for fast numerics too, and of vendors where their packs are
+// loaded.
 #include <gtest/gtest.h>
 
 #include <trine/abi.h>
@@ -78,6 +79,8 @@ TEST(ulps, exact_products_are_off_by_half_of_one_at_most) {
         for (const RungInfo& rung : device.rungs(Operation::gemm))
           if (rung.numerics == Numerics::vendor)
             record(rung.name, product.most_ulps(Numerics::reproducible, rung.name));
+          else if (rung.numerics == Numerics::fast && dtype == TRINE_F32)
+            record(rung.name, product.most_ulps(Numerics::fast, rung.name));
       }
     }
   }

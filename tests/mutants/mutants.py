@@ -377,6 +377,8 @@ MUTANTS = [
      "exponent + 2u * WINDOW_BITS >="),
     ("opencl_reduce_columns_part_without_its_carry", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/column_window.h", "p.high += p.low >> 32;", ""),
+    ("opencl_reduce_columns_parts_of_other_units", "opencl:0", "reduce",
+     "backends/gpu/kernels/reduce/exact_columns.kernel.h", "turns = turn + 2", "turns = turns"),
     ("opencl_reduce_short_half_way_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_short.kernel.h", "if (!(bits & 1UL)) bits +=", "if (bits & 1UL) bits +="),
     ("opencl_reduce_vector_far_floats_taken_for_near", "opencl:0", "reduce",

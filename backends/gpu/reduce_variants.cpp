@@ -282,7 +282,7 @@ struct Columns : Tiling {
     }
     *this = fastest;
   }
-  static constexpr int64_t kMost = 256, kWidest = 32, kChunkRows = 4;
+  static constexpr int64_t kMost = 256, kWidest = 128, kChunkRows = 4;
   /// With fewer elements `exact` is faster.
   bool many() const { return shape.cols * shape.results >= 1 << 14; }
   /// The doubles of a work-item take 2^17 chunks, 64 bits the sum of 2^31 rows.
@@ -302,12 +302,12 @@ struct Columns : Tiling {
     across = (1 << 16) / (width / 4) + 1;
   }
   /// Microseconds on an H200: of the chunks that a multiprocessor takes, short runs of memory take
-  /// longer; and of groups that add up what they have.
+  /// longer; and of groups that add up what they have, the last one all parts of its tile.
   double cost(const Target& target) const {
     const double rounds = double(divide_up(tiles * splits, units_of(target)));
     const double chunks = double(divide_up(shape.cols, group_rows() * splits));
     const double run = width <= 8 ? 1.3 : width <= 16 ? 1.1 : 1;
-    return rounds * chunks * run + (splits > 1 ? 2.5 : 0);
+    return rounds * chunks * run + (splits > 1 ? 2.5 + splits * width / 2000.0 : 0);
   }
 };
 

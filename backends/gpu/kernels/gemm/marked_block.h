@@ -68,8 +68,9 @@ DEVICE void store_chain(const Bounds* b, int u, int v, CHAIN sum) {
 }
 
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                        long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T*, int lane,
-                        T alpha, T beta, int flags BOUNDS_OF_BLOCK) {
+                        long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines,
+                        int lane, T alpha, T beta, int flags BOUNDS_OF_BLOCK) {
+  (void)lines;  // C lies in registers until the end
   const Corner at = corner_of(lane, flags);
   const bool wide = is_wide(c, c_row, 1);
   bool row_inside[ROWS_OF_LANE], col_inside[COLS_OF_LANE];

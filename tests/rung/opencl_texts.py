@@ -1,5 +1,5 @@
-"""Kernels' texts in OpenCL C, as NVIDIA's compiler takes them: for each kernel of CUDA that OpenCL has too, clang checks
-one instance of each dtype and tile. PoCL compiles no text for NVIDIA's devices alone, and takes words of C++.
+"""Kernels' texts in OpenCL C, as NVIDIA's compiler takes them: for each kernel of CUDA that OpenCL has too, clang
+checks one instance of each dtype and tile. PoCL compiles no text for NVIDIA's devices alone.
 
   opencl_texts.py CLANG BUILD        exit status 1: clang refuses a text
 """
@@ -9,8 +9,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-DEVICE = ["--target=nvptx64", "-D__OPENCL_VERSION__=120", "-DHAVE_PTX=1", "-DHAVE_WARPS=1", "-DHAVE_F64=1", "-DHAVE_ATOMIC_64=1", "-DHAVE_LOCAL_48K=1"]
-CHECK = ["-x", "cl", "-cl-std=CL1.2", "-fsyntax-only", "-pedantic-errors", "-Xclang", "-finclude-default-header", "-Xclang", "-cl-ext=+all"]
+DEVICE = ["--target=nvptx64", "-D__OPENCL_VERSION__=120", "-DHAVE_PTX=1", "-DHAVE_WARPS=1", "-DHAVE_F64=1",
+          "-DHAVE_ATOMIC_64=1", "-DHAVE_LOCAL_48K=1"]
+CHECK = ["-x", "cl", "-cl-std=CL1.2", "-fsyntax-only", "-pedantic-errors", "-Xclang", "-finclude-default-header",
+         "-Xclang", "-cl-ext=+all"]
 
 
 def instances(source):

@@ -31,7 +31,8 @@ Group role_group(const RoleTile& tile) {
 /// The launch of a tile whose panels take `stage_elements` of local memory a stage. A launch that
 /// begins early takes the places that the one before leaves: where a multiprocessor holds three
 /// groups and needs two, some would get three and others one. So groups are as large there as lets
-/// two fit (H200, 844x844x844 by 48x64: 49.6 µs, now 34.9; 16384x64x512 by 64x64: 40.9, 29.0).
+/// two fit beside their barriers (H200, 844x844x844 by 48x64: 49.6 µs, now 34.9; 16384x64x512 by
+/// 64x64: 40.9, 29.0).
 template <const RoleTiles& kRung>
 Launch& add_role_tiles(const Request& request, const Problem& p, const RoleTile& tile,
                        int64_t stage_elements, Plan& plan) {

@@ -21,7 +21,7 @@ static_assert(2 * DOWN_BLOCKS * ACROSS_BLOCKS % PARTS == 0 && ACROSS_BLOCKS % OW
 #define ROW_OF(r) ((r)*8 + lane / 4)
 #define COL_OF(q) ((q) / 2 * 8 + lane % 4 * 2 + (q) % 2)
 
-// The norms of a lane's rows and columns, their ratios and masks (certain.h).
+// The norms of a lane's rows and columns (certain.h).
 typedef struct Known {
   double rows[ROWS_OF_LANE], cols[COLS_OF_LANE];
 } Known;

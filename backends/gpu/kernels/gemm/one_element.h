@@ -186,8 +186,8 @@ DEVICE void read_terms(const GLOBAL T** x, const GLOBAL T** y, const Element* e,
 }
 
 // The element, by pairs with this base and error (certain.h) or else by words. Terms are read
-// while those before them are added. Where no product of f32
-// leaves a rest, as with integers, nothing is lost.
+// while those before them are added. Where no product of f32 leaves a rest, as with integers,
+// nothing is lost.
 DEVICE T element_of(const Team* t, const Element* e, double base, double error) {
   const GLOBAL T *x = e->x + t->lane * e->x_stride, *y = e->y + t->lane * e->y_stride;
   T x_terms[AT_ONCE], y_terms[AT_ONCE], x_next[AT_ONCE], y_next[AT_ONCE];

@@ -149,8 +149,8 @@ DEVICE void multiply_panels(CHAIN acc[ACC_ROWS][ACC_COLS], float squares[SQUARE_
   END_CHAINS;
 }
 
-// `barriers`: STAGES of `full`, then as many of `empty`; `lines`: local memory that store_block may
-// use, a warp's own or (tensor_block.h) the arena.
+// `barriers`: STAGES of `full`, then as many of `empty`; `lines`: local memory that the block's
+// end may use, the arena or the group's own.
 DEVICE void multiply_by_roles(GEMM_ARGUMENTS MORE_ARGUMENTS, LOCAL_POINTER T* arena,
                               LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);

@@ -1,7 +1,7 @@
 """Kernels' texts in OpenCL C, as NVIDIA's compiler takes them: for each kernel of CUDA that OpenCL has too, clang
 checks one instance of each dtype and tile. PoCL compiles no text for NVIDIA's devices alone.
 
-  opencl_texts.py CLANG BUILD        exit status 1: clang refuses a text
+  opencl_texts.py CLANG BUILD        exit status 1: clang refuses a text; 77: there is no clang
 """
 import pathlib
 import re
@@ -35,6 +35,9 @@ def check(clang, text, macros):
 
 
 def main(clang, build):
+    if not pathlib.Path(clang).exists():
+        print("opencl_texts: there is no clang; PoCL's package brings clang-15")
+        return 77
     sources = [(cu, pathlib.Path(str(cu).replace("/cuda/", "/opencl/")).with_suffix(".cl"))
                for cu in sorted(pathlib.Path(build, "cuda").glob("*/*.cu"))]
     jobs = [(clang, text, macros) for cu, text in sources if text.exists() for macros in instances(cu)]

@@ -164,9 +164,6 @@ DEVICE Rounded round_any(CHAIN sums[ROWS_OF_LANE][COLS_OF_LANE], const GLOBAL T*
   return all;
 }
 
-// A bound of a row or column: never less than 0 and never more than the tile's sides.
-DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE_M + TILE_N; }
-
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* memory,
                         int lane, T alpha, T beta, int flags BOUNDS_OF_BLOCK) {

@@ -88,8 +88,9 @@ DEVICE bool are_many(bool says, LOCAL_POINTER Own* own) {
       : "memory");
 #else
   LOCAL_POINTER Own* const all = own - local_x() / 32;
-  own->flags = 0u;
-  for (uint lanes = lanes_with(says); lanes; lanes &= lanes - 1u) ++own->flags;
+  count = 0u;
+  for (uint lanes = lanes_with(says); lanes; lanes &= lanes - 1u) ++count;
+  own->flags = count;
   sync_multipliers();
   count = 0u;
   for (int w = 0; w < MULTIPLIERS / 32; ++w) count += all[w].flags;

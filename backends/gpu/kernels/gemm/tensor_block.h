@@ -210,13 +210,13 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 
 #define LINE (TILE_N + 1)
 static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
-#if WIDTH == 2
-// The same, near enough for comparisons in 32 bits.
+// A bound of rows or columns, near enough for comparisons in 32 bits.
 DEVICE int clip(long x) {
   const int most = TILE_M + TILE_N;
   return x < -most ? -most : x < most ? (int)x : most;
 }
 
+#if WIDTH == 2
 // Stores an element of C from its scaled sum.
 DEVICE void put(GLOBAL T* c, T scaled, T beta, int flags) {
   *c = flags & ADD_C ? multiply_add(beta, *c, scaled) : scaled;
